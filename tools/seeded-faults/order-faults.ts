@@ -48,6 +48,14 @@ export const orderFaults: readonly SeededFault[] = [
   },
   {
     promise: "D6",
+    breaks: "an order has the time of the machine on which its command runs",
+    file: "packages/cli/src/plane-clock.ts",
+    symbol: "aheadOf",
+    replace: 'async (_plane: Pick<Client, "create">, _own: Clock): Promise<number> => 0',
+    caughtBy: ["packages/cli/src/plane-clock.test.ts"],
+  },
+  {
+    promise: "D6",
     breaks: "a pause of a cluster is not heard",
     file: `${CORE}/pauses.ts`,
     symbol: "isClusterPaused",

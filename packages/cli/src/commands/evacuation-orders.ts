@@ -13,8 +13,14 @@ import {
   namespaces,
   orNothing,
 } from "@lifeboat/api";
-import { addMs, formatDuration, formatTime, type Instant, plainMoment } from "@lifeboat/base";
-import { createRealClock } from "@lifeboat/base/adapters";
+import {
+  addMs,
+  type Clock,
+  formatDuration,
+  formatTime,
+  type Instant,
+  plainMoment,
+} from "@lifeboat/base";
 import { changeRecord } from "@lifeboat/controllers/context";
 import { readSettings as readPublished } from "@lifeboat/controllers/operating";
 import {
@@ -50,6 +56,7 @@ import { planeOptions } from "../find-plane.ts";
 import { ratesAt, recordRate } from "../fleet-rate.ts";
 import type { OptionDefinition } from "../options.ts";
 import { type Output, outputFrom, outputOption, show } from "../output.ts";
+import { planeClock, planeTime } from "../plane-clock.ts";
 import { reasonOption } from "../reasoned-client.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { print, withPlane } from "../with-plane.ts";
@@ -273,7 +280,7 @@ async function waitingFor(plane: Client, target: SwitchTarget): Promise<readonly
   );
   const bindings = await allBindings(plane);
   const approval = approvalModeOf(await readPublished(plane));
-  const moment = plainMoment(createRealClock().now());
+  const moment = plainMoment(await planeTime(plane));
   const counted = meant.map(async (evacuation) => {
     const { name } = evacuation.metadata;
     const slices = await slicesOf(plane, name);
@@ -308,7 +315,8 @@ async function approveAll(
   name: string | undefined,
   settings: Settings,
 ): Promise<void> {
-  const now = createRealClock().now();
+  const clock = await planeClock(plane);
+  const now = clock.now();
   const approval = await approvalFrom(plane, settings, now);
   const found = await evacuationsFor(plane, name, settings.text("cluster"));
   const plans = await Promise.all(found.map((one) => planFor(plane, one, approval, now)));
@@ -321,7 +329,7 @@ async function approveAll(
   const text = waiting.map((one) => approvalText(one, targets)).join(" ");
   if (!(await mayGoOn(settings, text, "Approve it?"))) return;
   for (const { evacuation, lets } of waiting) {
-    const isChanged = await writeApproval(plane, evacuation.metadata.name, approval);
+    const isChanged = await writeApproval(plane, evacuation.metadata.name, approval, clock);
     const what = `${lets.length} workload${lets.length === 1 ? "" : "s"}`;
     print([
       `evacuation/${evacuation.metadata.name} ${isChanged ? `approved: ${what} may leave` : "already approved"}`,
@@ -442,11 +450,12 @@ async function writeApproval(
   plane: Client,
   name: string,
   approval: EvacuationApproval,
+  clock: Clock,
 ): Promise<boolean> {
   return onNewest(async () => {
     const evacuation = await existingEvacuation(plane, name);
     const { resourceVersion } = evacuation.metadata;
-    const approvals = withApproval(evacuation, approval, plainMoment(createRealClock().now()));
+    const approvals = withApproval(evacuation, approval, plainMoment(clock.now()));
     if (approvals === undefined)
       throw new CommandFailed(
         `evacuation "${name}" has as many approvals as it can hold: approve all of it, or a namespace`,
@@ -480,7 +489,8 @@ async function setRate(plane: Client, settings: Settings): Promise<void> {
   const perSecond = settings.number(isBound ? "at-most" : "set");
   const rate: SetRate = { perSecond, ...(isBound && { atMost: true }) };
   const forMs = settings.number("for");
-  const rates = await ratesAt(plane, createRealClock().now());
+  const clock = await planeClock(plane);
+  const rates = await ratesAt(plane, clock.now());
   const before = rates.now;
   const text =
     `The rate of the whole fleet becomes ${setRateText(rate)} for ${formatDuration(forMs)}; ` +
@@ -490,7 +500,7 @@ async function setRate(plane: Client, settings: Settings): Promise<void> {
   const isAsked =
     settings.isOn("dry-run") || overrules || rates.with(rate).perSecond > before.perSecond;
   if (isAsked && !(await mayGoOn(settings, plan, "Set it?"))) return;
-  const now = createRealClock().now();
+  const now = clock.now();
   const until = formatTime(addMs(now, forMs));
   await recordRate(plane, { ...rate, setAt: formatTime(now), until, reason });
   print([`the rate is ${setRateText(rate)} until ${until}`]);
@@ -503,7 +513,7 @@ const OVERRULES =
 
 /** What was set may be lower than what the fleet would decide: then its end releases workloads. */
 async function clearRate(plane: Client, settings: Settings): Promise<void> {
-  const now = createRealClock().now();
+  const now = await planeTime(plane);
   const rates = await ratesAt(plane, now);
   const [before, after] = [rates.now, rates.with(undefined)];
   const plan = `The fleet decides again: the rate becomes ${after.perSecond} per second (${after.reason}); it is ${before.perSecond} now (${before.reason}).`;
@@ -517,7 +527,7 @@ async function clearRate(plane: Client, settings: Settings): Promise<void> {
 }
 
 async function showRate(plane: Client, output: Output<"text">): Promise<void> {
-  const now = createRealClock().now();
+  const now = await planeTime(plane);
   const { now: rate, ordered: rateOverride } = await ratesAt(plane, now);
   const until = overrideUntil(rateOverride, plainMoment(now));
   show(

@@ -18,6 +18,7 @@ import { halfOf, ratesAt, recordRate } from "../fleet-rate.ts";
 import type { Screen } from "../follow-evacuation.ts";
 import { historyTime } from "../history/history-text.ts";
 import { type Output, streamedText } from "../output.ts";
+import { planeTime } from "../plane-clock.ts";
 import { hanging } from "../wrap.ts";
 import { FleetFeed } from "./fleet-feed.ts";
 import { evacuationBlock } from "./moves-text.ts";
@@ -250,7 +251,7 @@ class FleetWatch {
   /** A recorded rate for a time, which ends by itself. */
   async #slowDown(): Promise<void> {
     const { plane, clock } = this.#parts;
-    const now = clock.now();
+    const now = await planeTime(plane, clock);
     const rates = await ratesAt(plane, now);
     const before = rates.now.perSecond;
     if (!(before > 0)) {
