@@ -29,6 +29,14 @@ export const seededFaults: readonly SeededFault[] = [
     caughtBy: ["packages/plane/src/gates.test.ts"],
   },
   {
+    promise: "D29",
+    breaks: "a bare restart lets go what waits for an approval",
+    file: "packages/plane/src/gates.ts",
+    symbol: "publishedApproval",
+    replace: "(_published: PublishedSettings | undefined): undefined => undefined",
+    caughtBy: ["packages/plane/src/gates.test.ts"],
+  },
+  {
     promise: "K2",
     breaks: "a watcher that joins during a delivery gets the change again",
     file: "packages/apiserver/src/store/watcher-set.ts",

@@ -40,6 +40,22 @@ export const orderFaults: readonly SeededFault[] = [
   },
   {
     promise: "D6",
+    breaks: "an upper bound of the rate overrules the brake of an unhealthy fleet",
+    file: `${CORE}/rate.ts`,
+    symbol: "rateOf.isBound",
+    replace: "false",
+    caughtBy: [`${CORE}/rate.test.ts`, ORDERS],
+  },
+  {
+    promise: "D6",
+    breaks: "an order has the time of the machine on which its command runs",
+    file: "packages/cli/src/plane-clock.ts",
+    symbol: "aheadOf",
+    replace: 'async (_plane: Pick<Client, "create">, _own: Clock): Promise<number> => 0',
+    caughtBy: ["packages/cli/src/plane-clock.test.ts"],
+  },
+  {
+    promise: "D6",
     breaks: "a pause of a cluster is not heard",
     file: `${CORE}/pauses.ts`,
     symbol: "isClusterPaused",

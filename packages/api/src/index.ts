@@ -107,6 +107,7 @@ export {
   roleBindings,
   roles,
   secrets,
+  selfSubjectReviews,
   serviceAccounts,
   services,
   statefulSets,

@@ -14,6 +14,7 @@ describe("failoverFrom", () => {
       failover: false,
       statefulFailoverInjection: false,
       evacuationApproval: "Policy",
+      evacuationApprovalByFlag: false,
       resourceEvictionRate: 0.5,
       secondaryResourceEvictionRate: 0.1,
       unhealthyClusterThreshold: 0.55,
@@ -35,7 +36,11 @@ describe("failoverFrom", () => {
     ["unhealthy-cluster-threshold", "1", { unhealthyClusterThreshold: 1 }],
     ["no-execute-taint-eviction-purge-mode", "Immediately", { noExecutePurgeMode: "Directly" }],
     ["no-execute-taint-eviction-purge-mode", "Graciously", { noExecutePurgeMode: "Gracefully" }],
-    ["evacuation-approval", "required", { evacuationApproval: "Required" }],
+    [
+      "evacuation-approval",
+      "required",
+      { evacuationApproval: "Required", evacuationApprovalByFlag: true },
+    ],
     ["evict-plugins", "ResourceHealth", { evictPlugins: ["ResourceHealth"] }],
     ["evict-plugins", "none", { evictPlugins: [] }],
   ])("--%s %s is taken", (name, value, expected) => {

@@ -30,6 +30,7 @@ export type FailoverOptions = Pick<
   | "largeClusterNumThreshold"
   | "noExecutePurgeMode"
   | "evacuationApproval"
+  | "evacuationApprovalByFlag"
   | "evictPlugins"
   | "trustFencedCondition"
   | "trafficDrainTimeoutMs"
@@ -106,8 +107,7 @@ export const failoverOptions: readonly OptionDefinition[] = [
     name: "evacuation-approval",
     type: "text",
     value: "MODE",
-    default: "Policy",
-    help: "Required: nothing leaves a failed cluster before a person approves it; Policy: only where policies ask for that",
+    help: "Required: nothing leaves a failed cluster before a person approves it; Policy: only where policies ask for that; Policy until one is set, then kept",
   },
   {
     name: "evict-plugins",
@@ -156,7 +156,10 @@ export function failoverFrom(settings: Settings): FailoverOptions {
     noExecutePurgeMode: purgeModeFrom(
       settings.requiredText("no-execute-taint-eviction-purge-mode"),
     ),
-    evacuationApproval: approvalFrom(settings.requiredText("evacuation-approval")),
+    evacuationApproval: approvalFrom(
+      settings.text("evacuation-approval") ?? DEFAULT_CONTROLLERS.evacuationApproval,
+    ),
+    evacuationApprovalByFlag: settings.text("evacuation-approval") !== undefined,
     evictPlugins: pluginsFrom(settings.requiredText("evict-plugins")),
     trustFencedCondition: settings.isOn("trust-fenced-condition"),
     trafficDrainTimeoutMs: settings.number("traffic-drain-timeout"),

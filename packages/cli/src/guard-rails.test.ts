@@ -143,6 +143,28 @@ const GUARDED: readonly Guarded[] = [
   },
   {
     command: "evacuations rate",
+    args: ["--set", "0.1", "--for", "1m", "--reason", "test"],
+    plan: /the brake of an unhealthy fleet does not\s+count[^]*--at-most N slows down/,
+  },
+  {
+    command: "evacuations rate",
+    args: ["--at-most", "0.2", "--for", "1m", "--reason", "test"],
+    plan: /becomes at most 0\.2 per second for 1m; it\s+is 0 now/,
+    given: (plane) =>
+      budget(plane, {
+        spec: {
+          paused: false,
+          rateOverride: {
+            perSecond: 0,
+            setAt: now(),
+            until: "2099-01-01T00:00:00Z",
+            reason: "test",
+          },
+        },
+      }),
+  },
+  {
+    command: "evacuations rate",
     args: ["--clear"],
     plan: /the rate becomes 0\.5 per second \(FleetHealthy\); it is 0 now \(SetByPerson\)/,
     given: (plane) =>

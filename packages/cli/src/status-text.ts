@@ -24,6 +24,7 @@ import {
   type Rate,
   type RateOptions,
   rateReasons,
+  setRateText,
 } from "@lifeboat/core/failover/evacuation";
 import { isFederated } from "@lifeboat/core/federated";
 import type { StoredNotices } from "@lifeboat/core/notifications";
@@ -448,10 +449,9 @@ function overrideTexts({ budget }: StatusView, now: Instant): readonly string[] 
   const { rateOverride } = budget?.spec ?? {};
   const until = overrideUntil(rateOverride, plainMoment(now));
   if (rateOverride === undefined || until === undefined) return [];
-  const { perSecond, reason } = rateOverride;
   const left = humanDuration(until - now);
   return [
-    `a person set ${perSecond} per second for ${left} more: ${reason}; \`lifeboat evacuations rate --clear\` ends it`,
+    `a person set ${setRateText(rateOverride)} for ${left} more: ${rateOverride.reason}; \`lifeboat evacuations rate --clear\` ends it`,
   ];
 }
 

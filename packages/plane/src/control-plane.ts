@@ -22,7 +22,7 @@ import { neverGranted } from "@lifeboat/core/clusters/certificates";
 import { createManager, type Signer } from "@lifeboat/kit";
 import { createBootstrapTokenAdmission } from "./bootstrap-tokens/admission.ts";
 import { createBootstrapTokenAuthenticator } from "./bootstrap-tokens/authenticator.ts";
-import { readKeptGates } from "./gates.ts";
+import { readKeptSwitches } from "./gates.ts";
 import { establishKinds, installKinds } from "./install-kinds.ts";
 import { memberRoutes } from "./member-routes.ts";
 import { CONTROLLERS_USER, planeRights } from "./plane-rights.ts";
@@ -132,7 +132,7 @@ export async function createControlPlane(
     if (options.restoredFrom !== undefined)
       await holdDeletions(ports, server.client(PLANE_USER), options.restoredFrom);
     if (controllers !== undefined)
-      controllers = await readKeptGates(server.client(PLANE_USER), controllers, options.tell);
+      controllers = await readKeptSwitches(server.client(PLANE_USER), controllers, options.tell);
   } catch (error) {
     await server.close();
     throw error;

@@ -91,6 +91,8 @@ export interface ControllersOptions {
   readonly noExecutePurgeMode: PurgeMode;
   /** Whether all that has to leave a faulty cluster waits for a person's approval, or only where policies ask for it (D30). */
   readonly evacuationApproval: ApprovalMode;
+  /** Whether a flag sets that; otherwise it keeps the value of the last run. Absent: one does (gates.ts). */
+  readonly evacuationApprovalByFlag?: boolean;
   /** The plugins any of which may end a graceful eviction. */
   readonly evictPlugins: readonly string[];
   /** How long an old copy waits for load balancers where none of ours can confirm that its traffic is gone (D27). */

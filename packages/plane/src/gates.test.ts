@@ -1,15 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { DEFAULT_CONTROLLERS } from "./controllers.ts";
-import { formatGates, type Gate, readGateEntries, withKeptGates } from "./gates.ts";
+import type { PublishedSettings } from "@lifeboat/controllers/operating";
+import { type ControllersOptions, DEFAULT_CONTROLLERS } from "./controllers.ts";
+import { formatGates, type Gate, readGateEntries, withKeptSwitches } from "./gates.ts";
 
 const on = { failover: true, statefulFailoverInjection: false };
 
-describe("withKeptGates", () => {
+describe("withKeptSwitches", () => {
   const merged = (
     given: { readonly failover: boolean; readonly gatesByFlag?: readonly Gate[] },
     kept: string | undefined,
   ) =>
-    withKeptGates(
+    withKeptSwitches(
       { ...DEFAULT_CONTROLLERS, gatesByFlag: [], ...given },
       kept === undefined ? undefined : { "feature-gates": kept },
     );
@@ -51,12 +52,44 @@ describe("withKeptGates", () => {
   );
 
   it("keeps nothing for controllers whose gates are all given", () => {
-    const { options, notes } = withKeptGates(DEFAULT_CONTROLLERS, {
+    const { options, notes } = withKeptSwitches(DEFAULT_CONTROLLERS, {
       "feature-gates": "Failover=true",
     });
     expect(options.failover).toBe(false);
     expect(notes).toHaveLength(1);
   });
+});
+
+describe("the mode of approval (D30)", () => {
+  const kept = (given: Partial<ControllersOptions>, mode: unknown) =>
+    withKeptSwitches({ ...DEFAULT_CONTROLLERS, gatesByFlag: [], ...given }, {
+      "evacuation-approval": mode,
+    } as PublishedSettings);
+
+  it("D29: a bare restart still asks for approvals, and names how to end that", () => {
+    const { options, notes } = kept({ evacuationApprovalByFlag: false }, "Required");
+    expect(options.evacuationApproval).toBe("Required");
+    expect(notes).toEqual([
+      "evacuation approval stays Required, as it was (ConfigMap lifeboat-system/settings); --evacuation-approval Policy switches it",
+    ]);
+  });
+
+  it("D29: a flag is stronger than what is kept, and is named", () => {
+    const { options, notes } = kept({ evacuationApproval: "Policy" }, "Required");
+    expect(options.evacuationApproval).toBe("Policy");
+    expect(notes).toEqual([
+      "evacuation approval is Policy by --evacuation-approval; it was Required until now, and Policy is kept",
+    ]);
+  });
+
+  it.each([undefined, "", "Never", 1, "Policy"])(
+    "is left to the policies when nothing else is kept: %s",
+    (mode) => {
+      const { options, notes } = kept({ evacuationApprovalByFlag: false }, mode);
+      expect(options.evacuationApproval).toBe("Policy");
+      expect(notes).toEqual([]);
+    },
+  );
 });
 
 it("what is written is what is read", () => {

@@ -1,10 +1,13 @@
 /**
- * The feature gates: their names, how they are written, and how they outlive a restart (D29).
+ * The switches that outlive a restart (D29): the feature gates, with their names and how they are written, and whether all that has to
+ * leave waits for a person's approval (D30).
  *
- * A gate that a flag sets has the flag's value. One that no flag sets keeps the value with which the controllers ran last, as the
- * settings object has it: a bare restart does not switch failover off. What is read there in error counts as not kept.
+ * A switch that a flag sets has the flag's value. One that no flag sets keeps the value with which the controllers ran last, as the
+ * settings object has it: a bare restart neither switches failover off nor lets go what waits for an approval. What is read there in
+ * error counts as not kept.
  */
 import { type PublishedSettings, readSettings } from "@lifeboat/controllers/operating";
+import { APPROVAL_MODES, type ApprovalMode } from "@lifeboat/core/failover/evacuation";
 import type { Client } from "@lifeboat/kit";
 import type { ControllersOptions } from "./controllers.ts";
 
@@ -47,17 +50,26 @@ export function formatGates(options: Pick<ControllersOptions, (typeof GATES)[Gat
   return gateNames.map((name) => `${name}=${options[GATES[name]]}`).join(",");
 }
 
-export interface GatesInForce {
+export interface SwitchesInForce {
   readonly options: ControllersOptions;
-  /** A sentence for each gate that is not as the flags alone, or the settings object alone, would have it. */
+  /** A sentence for each switch that is not as the flags alone, or the settings object alone, would have it. */
   readonly notes: readonly string[];
 }
 
-/** The options with the gates that the settings object keeps, where no flag sets them. */
-export function withKeptGates(
+/** The options with the switches that the settings object keeps, where no flag sets them. */
+export function withKeptSwitches(
   options: ControllersOptions,
   published: PublishedSettings | undefined,
-): GatesInForce {
+): SwitchesInForce {
+  const gates = withKeptGates(options, published);
+  const approval = withKeptApproval(gates.options, published);
+  return { options: approval.options, notes: [...gates.notes, ...approval.notes] };
+}
+
+function withKeptGates(
+  options: ControllersOptions,
+  published: PublishedSettings | undefined,
+): SwitchesInForce {
   const kept = keptGates(published);
   const byFlag = options.gatesByFlag ?? gateNames;
   const notes: string[] = [];
@@ -80,13 +92,42 @@ export function withKeptGates(
   return { options: { ...options, ...changes }, notes };
 }
 
-/** The options with the gates that an earlier run left; rejects when the settings object cannot be read. */
-export async function readKeptGates(
+function withKeptApproval(
+  options: ControllersOptions,
+  published: PublishedSettings | undefined,
+): SwitchesInForce {
+  const before = publishedApproval(published);
+  const { evacuationApproval: given, evacuationApprovalByFlag: isByFlag = true } = options;
+  if (before === undefined || before === given) return { options, notes: [] };
+  if (isByFlag)
+    return {
+      options,
+      notes: [
+        `evacuation approval is ${given} by --evacuation-approval; it was ${before} until now, and ${given} is kept`,
+      ],
+    };
+  return {
+    options: { ...options, evacuationApproval: before },
+    notes: [
+      `evacuation approval stays ${before}, as it was (ConfigMap lifeboat-system/settings); --evacuation-approval ${given} switches it`,
+    ],
+  };
+}
+
+/** The mode of approval that runs, or ran last; undefined: none was published. */
+export function publishedApproval(
+  published: PublishedSettings | undefined,
+): ApprovalMode | undefined {
+  return APPROVAL_MODES.find((mode) => mode === published?.["evacuation-approval"]);
+}
+
+/** The options with the switches that an earlier run left; rejects when the settings object cannot be read. */
+export async function readKeptSwitches(
   plane: Client,
   options: ControllersOptions,
   tell: (sentence: string) => void = () => undefined,
 ): Promise<ControllersOptions> {
-  const inForce = withKeptGates(options, await readSettings(plane));
+  const inForce = withKeptSwitches(options, await readSettings(plane));
   for (const note of inForce.notes) tell(note);
   return inForce.options;
 }

@@ -63,7 +63,7 @@ export {
   unknownControllers,
 } from "./controllers.ts";
 export { SIGNED_BY_OTHERS } from "./published-settings.ts";
-export { type Gate, gateNames, isGate, readGateEntries } from "./gates.ts";
+export { type Gate, gateNames, isGate, publishedApproval, readGateEntries } from "./gates.ts";
 export {
   createPlaneContext,
   type PlaneContextPorts,

@@ -232,6 +232,23 @@ it("D29: a replica without the flag keeps failover on, and a flag switches it of
   expect(await gates()).toContain("Failover=false");
 });
 
+it("D29: a replica without the flag keeps asking for approvals, and a flag ends that", async () => {
+  const first = start("a", { evacuationApproval: "Required" });
+  await world.advance("10s");
+  first.stop.abort();
+  await world.advance("10s");
+  const second = start("b", { evacuationApprovalByFlag: false });
+  await world.advance("20s");
+  expect(second.manager.isLeading()).toBe(true);
+  const mode = async () => (await readSettings(world.client))?.["evacuation-approval"];
+  expect(await mode()).toBe("Required");
+  second.stop.abort();
+  await world.advance("10s");
+  start("c", { evacuationApproval: "Policy" });
+  await world.advance("20s");
+  expect(await mode()).toBe("Policy");
+});
+
 it("D29: a leader that cannot read the gates runs no controller until it can", async () => {
   const first = start("a", { failover: true, gatesByFlag: ["Failover"] });
   await world.advance("10s");

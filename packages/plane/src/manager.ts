@@ -26,7 +26,7 @@ import {
 } from "@lifeboat/kit";
 import { type AggregatedProxy, createAggregated } from "./aggregated/create-aggregated.ts";
 import type { ControllersOptions } from "./controllers.ts";
-import { readKeptGates } from "./gates.ts";
+import { readKeptSwitches } from "./gates.ts";
 import { certificateExpiration } from "./metrics.ts";
 import { untilMovedIn } from "./moving/mark.ts";
 import { agentRules, planeAdmission, type PlaneAdmission } from "./plane-admission.ts";
@@ -134,7 +134,9 @@ export function createPlaneManager(
   const lead = async (signal: AbortSignal, term: Term): Promise<void> => {
     if (!(await untilMovedIn(ports, client, signal))) return;
     const plane = preparedClient(ports, fencedClient(client, term));
-    controllers = await readKept(ports, signal, () => readKeptGates(plane, work.controllers, tell));
+    controllers = await readKept(ports, signal, () =>
+      readKeptSwitches(plane, work.controllers, tell),
+    );
     if (controllers === undefined) return;
     const registering = await readKept(ports, signal, () =>
       installedRegistration(plane, registration, tell),

@@ -57,6 +57,15 @@ export const ordersMutants: readonly SimMutant[] = [
     caughtIn: ["rate-for-a-time"],
   },
   {
+    oracle: "evictions-follow-the-fleet",
+    promise: "D6",
+    breaks: "an upper bound of the rate overrules the brake of an unhealthy fleet",
+    file: "packages/core/src/failover/evacuation/rate.ts",
+    symbol: "rateOf.isBound",
+    replace: "false",
+    caughtIn: ["rate-at-most"],
+  },
+  {
     oracle: "higher-priorities-go-first",
     promise: "D31",
     breaks: "the lower priority goes first",

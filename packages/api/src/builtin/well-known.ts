@@ -29,6 +29,13 @@ export const certificateSigningRequests = resource(
   "CertificateSigningRequest",
   false,
 );
+/** Answered and never stored. */
+export const selfSubjectReviews = resource(
+  "authentication.k8s.io",
+  "selfsubjectreviews",
+  "SelfSubjectReview",
+  false,
+);
 export const endpointSlices = resource("discovery.k8s.io", "endpointslices", "EndpointSlice", true);
 export const leases = resource("coordination.k8s.io", "leases", "Lease", true);
 

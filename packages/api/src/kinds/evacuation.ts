@@ -275,6 +275,12 @@ export const evacuationBudgetKind = declareKind({
     rateOverride: optional(
       object("The rate that a person set for a time, whatever share of the fleet has failed.", {
         perSecond: decimal("Releases per second; 0: none.", { minimum: 0 }),
+        atMost: optional(
+          flag(
+            "Whether this is only an upper bound: where the fleet itself gives less, or nothing, that holds. Otherwise it holds also " +
+              "where the brake of an unhealthy fleet stops everything.",
+          ),
+        ),
         setAt: time("When it was set."),
         until: time("From then on the fleet decides again."),
         reason: text("Why, in the words of the person.", { minLength: 1, maxLength: 1024 }),

@@ -4,7 +4,6 @@
  */
 import { type Condition, type EvacuationBudget, findCondition, humanDuration } from "@lifeboat/api";
 import type { Instant } from "@lifeboat/base";
-import { createRealClock } from "@lifeboat/base/adapters";
 import {
   MASS_DELETION,
   releasedUntil,
@@ -21,6 +20,7 @@ import { changeRecord, readRecord } from "@lifeboat/controllers/context";
 import { planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
 import { type Output, outputFrom, outputOption, show } from "../output.ts";
+import { planeTime } from "../plane-clock.ts";
 import { reasonOption } from "../reasoned-client.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { print, withPlane } from "../with-plane.ts";
@@ -57,13 +57,14 @@ export function addBrake(program: Command): void {
 
 async function showBrake(plane: Client, output: Output<"text">): Promise<void> {
   const record = await readRecord(plane);
+  const now = await planeTime(plane);
   const traffic = describeTrafficBrake(record);
   const unknown = findCondition(record?.status?.conditions, UNKNOWN_COPIES);
   const isRestored = restoredBy(record) !== undefined;
   show(
     output,
     () => [
-      ...hanging("", `the deletion guard is ${describeBrake(record, createRealClock().now())}`),
+      ...hanging("", `the deletion guard is ${describeBrake(record, now)}`),
       ...(traffic === undefined ? [] : hanging("", `the traffic guard is ${traffic}`)),
       ...(isRestored && unknown !== undefined ? hanging("", unknown.message) : []),
     ],
@@ -81,7 +82,7 @@ async function releaseBrake(plane: Client, settings: Settings): Promise<void> {
   const braked = brakedBy(record);
   const restored = restoredBy(record);
   const blocks = blocksStoppedBy(record);
-  const now = createRealClock().now();
+  const now = await planeTime(plane);
   const words = {
     ...(braked && { brakeReleasedAt: releaseTime(braked, now) }),
     ...(restored && { restoreAgreedAt: releaseTime(restored, now) }),

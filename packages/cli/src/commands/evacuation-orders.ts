@@ -13,9 +13,15 @@ import {
   namespaces,
   orNothing,
 } from "@lifeboat/api";
-import { addMs, formatDuration, formatTime, type Instant, plainMoment } from "@lifeboat/base";
-import { createRealClock } from "@lifeboat/base/adapters";
-import { changeRecord, readRecord } from "@lifeboat/controllers/context";
+import {
+  addMs,
+  type Clock,
+  formatDuration,
+  formatTime,
+  type Instant,
+  plainMoment,
+} from "@lifeboat/base";
+import { changeRecord } from "@lifeboat/controllers/context";
 import { readSettings as readPublished } from "@lifeboat/controllers/operating";
 import {
   evictingTaints,
@@ -23,6 +29,8 @@ import {
   type PauseTarget,
   type Rate,
   rateReasons,
+  type SetRate,
+  setRateText,
   withPause,
 } from "@lifeboat/core/failover/evacuation";
 import {
@@ -45,9 +53,10 @@ import { publishedControllers } from "../controller-options.ts";
 import { CommandFailed, UsageError } from "../failure.ts";
 import { findBinding, parseWorkload } from "../find-binding.ts";
 import { planeOptions } from "../find-plane.ts";
-import { rateNow, setRateFor } from "../fleet-rate.ts";
+import { ratesAt, recordRate } from "../fleet-rate.ts";
 import type { OptionDefinition } from "../options.ts";
 import { type Output, outputFrom, outputOption, show } from "../output.ts";
+import { planeClock, planeTime } from "../plane-clock.ts";
 import { reasonOption } from "../reasoned-client.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { print, withPlane } from "../with-plane.ts";
@@ -124,6 +133,15 @@ export const rateOptions: readonly OptionDefinition[] = [
     max: MAX_RATE,
     commandLineOnly: true,
     help: "How many workloads leave per second for a time, also where the fleet's own rate is 0",
+  },
+  {
+    name: "at-most",
+    type: "number",
+    value: "N",
+    min: 0,
+    max: MAX_RATE,
+    commandLineOnly: true,
+    help: "The same as an upper bound: where the fleet's own rate is lower, or 0, that holds",
   },
   {
     name: "for",
@@ -262,7 +280,7 @@ async function waitingFor(plane: Client, target: SwitchTarget): Promise<readonly
   );
   const bindings = await allBindings(plane);
   const approval = approvalModeOf(await readPublished(plane));
-  const moment = plainMoment(createRealClock().now());
+  const moment = plainMoment(await planeTime(plane));
   const counted = meant.map(async (evacuation) => {
     const { name } = evacuation.metadata;
     const slices = await slicesOf(plane, name);
@@ -297,7 +315,8 @@ async function approveAll(
   name: string | undefined,
   settings: Settings,
 ): Promise<void> {
-  const now = createRealClock().now();
+  const clock = await planeClock(plane);
+  const now = clock.now();
   const approval = await approvalFrom(plane, settings, now);
   const found = await evacuationsFor(plane, name, settings.text("cluster"));
   const plans = await Promise.all(found.map((one) => planFor(plane, one, approval, now)));
@@ -310,7 +329,7 @@ async function approveAll(
   const text = waiting.map((one) => approvalText(one, targets)).join(" ");
   if (!(await mayGoOn(settings, text, "Approve it?"))) return;
   for (const { evacuation, lets } of waiting) {
-    const isChanged = await writeApproval(plane, evacuation.metadata.name, approval);
+    const isChanged = await writeApproval(plane, evacuation.metadata.name, approval, clock);
     const what = `${lets.length} workload${lets.length === 1 ? "" : "s"}`;
     print([
       `evacuation/${evacuation.metadata.name} ${isChanged ? `approved: ${what} may leave` : "already approved"}`,
@@ -431,11 +450,12 @@ async function writeApproval(
   plane: Client,
   name: string,
   approval: EvacuationApproval,
+  clock: Clock,
 ): Promise<boolean> {
   return onNewest(async () => {
     const evacuation = await existingEvacuation(plane, name);
     const { resourceVersion } = evacuation.metadata;
-    const approvals = withApproval(evacuation, approval, plainMoment(createRealClock().now()));
+    const approvals = withApproval(evacuation, approval, plainMoment(clock.now()));
     if (approvals === undefined)
       throw new CommandFailed(
         `evacuation "${name}" has as many approvals as it can hold: approve all of it, or a namespace`,
@@ -452,34 +472,50 @@ async function changeRate(
   settings: Settings,
   output: Output<"text">,
 ): Promise<void> {
-  const isSet = settings.isOnCommandLine("set");
-  if (isSet && settings.isOn("clear")) throw new UsageError("--set and --clear exclude each other");
+  const given = ["set", "at-most", "clear"].filter((one) => settings.isOnCommandLine(one));
+  if (given.length > 1)
+    throw new UsageError(`${given.map((one) => `--${one}`).join(" and ")} exclude each other`);
+  const isSet = given.length > 0 && !settings.isOn("clear");
   if (isSet) await setRate(plane, settings);
   else if (settings.isOn("clear")) await clearRate(plane, settings);
   else await showRate(plane, output);
 }
 
 async function setRate(plane: Client, settings: Settings): Promise<void> {
-  if (!settings.isOnCommandLine("for")) throw new UsageError("--for is needed with --set");
+  if (!settings.isOnCommandLine("for"))
+    throw new UsageError("--for is needed with --set and --at-most");
   const reason = settings.requiredText("reason");
-  const perSecond = settings.number("set");
+  const isBound = settings.isOnCommandLine("at-most");
+  const perSecond = settings.number(isBound ? "at-most" : "set");
+  const rate: SetRate = { perSecond, ...(isBound && { atMost: true }) };
   const forMs = settings.number("for");
-  const now = createRealClock().now();
-  const before = await rateNow(plane, now);
+  const clock = await planeClock(plane);
+  const rates = await ratesAt(plane, clock.now());
+  const before = rates.now;
   const text =
-    `The rate of the whole fleet becomes ${perSecond} per second for ${formatDuration(forMs)}; ` +
+    `The rate of the whole fleet becomes ${setRateText(rate)} for ${formatDuration(forMs)}; ` +
     `it is ${before.perSecond} now (${before.reason}).`;
-  const isAsked = settings.isOn("dry-run") || perSecond > before.perSecond;
-  if (isAsked && !(await mayGoOn(settings, text, "Set it?"))) return;
-  const until = await setRateFor(plane, perSecond, forMs, reason, createRealClock().now());
-  print([`the rate is ${perSecond} per second until ${until}`]);
+  const overrules = !isBound && perSecond > 0;
+  const plan = overrules ? `${text} ${OVERRULES}` : text;
+  const isAsked =
+    settings.isOn("dry-run") || overrules || rates.with(rate).perSecond > before.perSecond;
+  if (isAsked && !(await mayGoOn(settings, plan, "Set it?"))) return;
+  const now = clock.now();
+  const until = formatTime(addMs(now, forMs));
+  await recordRate(plane, { ...rate, setAt: formatTime(now), until, reason });
+  print([`the rate is ${setRateText(rate)} until ${until}`]);
 }
+
+/** What a rate that is no upper bound does to the brake of an unhealthy fleet (D6). */
+const OVERRULES =
+  "Until then the brake of an unhealthy fleet does not count: if most or all of the clusters fail, workloads go on leaving at this rate. " +
+  "--at-most N slows down and keeps the brake.";
 
 /** What was set may be lower than what the fleet would decide: then its end releases workloads. */
 async function clearRate(plane: Client, settings: Settings): Promise<void> {
-  const now = createRealClock().now();
-  const before = await rateNow(plane, now);
-  const after = await rateNow(plane, now, false);
+  const now = await planeTime(plane);
+  const rates = await ratesAt(plane, now);
+  const [before, after] = [rates.now, rates.with(undefined)];
   const plan = `The fleet decides again: the rate becomes ${after.perSecond} per second (${after.reason}); it is ${before.perSecond} now (${before.reason}).`;
   const isAsked = settings.isOn("dry-run") || after.perSecond > before.perSecond;
   if (isAsked && !(await mayGoOn(settings, plan, "End it?"))) return;
@@ -491,9 +527,8 @@ async function clearRate(plane: Client, settings: Settings): Promise<void> {
 }
 
 async function showRate(plane: Client, output: Output<"text">): Promise<void> {
-  const now = createRealClock().now();
-  const rate = await rateNow(plane, now);
-  const { rateOverride } = (await readRecord(plane))?.spec ?? {};
+  const now = await planeTime(plane);
+  const { now: rate, ordered: rateOverride } = await ratesAt(plane, now);
   const until = overrideUntil(rateOverride, plainMoment(now));
   show(
     output,
@@ -513,11 +548,11 @@ function rateLines(
       ? []
       : hanging(
           "",
-          `a person set ${rateOverride.perSecond} per second until ${formatTime(until)}: ${rateOverride.reason}`,
+          `a person set ${setRateText(rateOverride)} until ${formatTime(until)}: ${rateOverride.reason}`,
         )),
     ...hanging(
       "",
-      "to set another one: lifeboat evacuations rate --set N --for TIME --reason TEXT",
+      "to slow down: lifeboat evacuations rate --at-most N --for TIME --reason TEXT; --set N also overrules the brakes",
     ),
   ];
 }

@@ -9,11 +9,11 @@
  *     evacuations agree            silent Pull clusters have failed, although most fell silent together (D6)
  */
 import { clusters, type Evacuation, evacuations, ledgerSlices } from "@lifeboat/api";
-import { type Clock, formatTime, plainMoment } from "@lifeboat/base";
+import { type Clock, plainMoment } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
 import { readSettings as readPublished } from "@lifeboat/controllers/operating";
 import { isOn } from "@lifeboat/core/binding";
-import { isolationOf } from "@lifeboat/core/failover/evacuation";
+import { agreementTime, isolationOf } from "@lifeboat/core/failover/evacuation";
 import { movesOf, phasesOf, readLedger } from "@lifeboat/core/history";
 import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
@@ -34,6 +34,7 @@ import {
 } from "../find-binding.ts";
 import { planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
+import { planeTime } from "../plane-clock.ts";
 import { type Output, outputFrom, outputOption, show, type Shown } from "../output.ts";
 import { reasonOption } from "../reasoned-client.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
@@ -191,14 +192,16 @@ export async function describeEvacuation(
 async function agreeToIsolation(plane: Client, settings: Settings): Promise<void> {
   const budget = await readRecord(plane);
   const { items } = await plane.list(clusters);
-  const { isIsolated, lapsed } = isolationOf(items, budget?.spec.isolationAgreedAt);
+  const isolation = isolationOf(items, budget?.spec.isolationAgreedAt);
+  const { isIsolated, lapsed } = isolation;
   if (!isIsolated) {
     print(["the control plane does not take itself for isolated: there is nothing to agree to"]);
     return;
   }
+  // Before the question: what falls silent while the person reads is not in the plan.
+  const isolationAgreedAt = agreementTime(items, isolation, await planeTime(plane));
   const plan = `${lapsed.join(", ")} count as failed from now on: what runs there is released to other clusters.`;
   if (!(await mayGoOn(settings, plan, "Have they really failed?"))) return;
-  const isolationAgreedAt = formatTime(createRealClock().now());
   await changeRecord(plane, (parts) => ({ ...parts, spec: { ...parts.spec, isolationAgreedAt } }));
   print(hanging("", `agreed: ${lapsed.join(", ")} count as failed, and releases go on`));
 }

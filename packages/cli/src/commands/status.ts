@@ -35,6 +35,7 @@ import { inWords, planeOptions } from "../find-plane.ts";
 import { readOpenTunnels } from "../open-tunnels.ts";
 import type { OptionDefinition } from "../options.ts";
 import { type Output, outputFrom, outputOption, streamedText } from "../output.ts";
+import { planeClock } from "../plane-clock.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { showStatus, type ShownStatus, watchStatus } from "../show-status.ts";
 import type { HiddenPart, StatusView } from "../status-text.ts";
@@ -79,8 +80,14 @@ async function status(plane: Client, settings: Settings, output: Output<"text">)
   const clock = createRealClock();
   const isColoured = hasColours(process.stdout, process.env);
   const look = async (): Promise<ShownStatus> => {
-    const view = await readView(plane, clock);
-    return showStatus(view, clock.now(), { output, isColoured, isStream: settings.isOn("watch") });
+    // Ages and times that are left are by the clock that wrote what they are counted from.
+    const ofPlane = await inWords(() => planeClock(plane, clock));
+    const view = await readView(plane, ofPlane);
+    return showStatus(view, ofPlane.now(), {
+      output,
+      isColoured,
+      isStream: settings.isOn("watch"),
+    });
   };
   let code: number;
   if (settings.isOn("watch")) {

@@ -9,6 +9,8 @@ import {
   type New,
   resourceBindings,
 } from "@lifeboat/api";
+import { addMs, formatTime } from "@lifeboat/base";
+import { changeRecord } from "@lifeboat/controllers/context";
 import { createFleet, type Fleet } from "@lifeboat/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { watchFleet, type WatchFleetParts } from "./watch-fleet.ts";
@@ -304,16 +306,45 @@ describe("watch", () => {
       press("r");
       await fleet.advance("1s");
       const { rateOverride } = (await fleet.plane.get(evacuationBudgets, FLEET)).spec;
-      expect(rateOverride).toMatchObject({ perSecond: 0.25, reason: "halved in lifeboat watch" });
+      expect(rateOverride).toMatchObject({
+        perSecond: 0.25,
+        atMost: true,
+        reason: "halved in lifeboat watch",
+      });
       const lasts = Date.parse(rateOverride?.until ?? "") - Date.parse(rateOverride?.setAt ?? "");
       expect(lasts).toBe(30 * 60_000);
-      expect(written).toContain("the rate of the whole fleet is 0.25/s until ");
+      expect(written).toContain("the rate of the whole fleet is at most 0.25 per second until ");
       expect(written).toContain("take back: lifeboat evacuations rate --clear");
       press("q");
       await fleet.advance("1s");
       await watching;
     },
   );
+
+  it("D6: half of a rate that overrules the brakes holds no longer than that rate", async () => {
+    await fleet.plane.create(clusters, eu1);
+    await place(["eu-1"], []);
+    await evacuate();
+    const now = fleet.clock.now();
+    const at = (ms: number): string => formatTime(addMs(now, ms));
+    const set = { perSecond: 2, setAt: at(0), until: at(300_000), reason: "a person" };
+    await changeRecord(fleet.plane, (parts) => ({
+      ...parts,
+      spec: { ...parts.spec, rateOverride: set },
+    }));
+    let press: (key: string) => void = () => undefined;
+    const onKey = (handler: (key: string) => void): void => void (press = handler);
+    const watching = watch({ onKey }, true);
+    await fleet.advance("1s");
+    press("r");
+    await fleet.advance("1s");
+    const { rateOverride } = (await fleet.plane.get(evacuationBudgets, FLEET)).spec;
+    expect(rateOverride).toMatchObject({ perSecond: 1, until: set.until });
+    expect(rateOverride?.atMost).toBeUndefined();
+    press("q");
+    await fleet.advance("1s");
+    await watching;
+  });
 
   it("stops the fleet on p, and never releases it", async () => {
     await fleet.plane.create(clusters, eu1);

@@ -11,14 +11,15 @@ import type { Evacuation, LedgerEntry } from "@lifeboat/api";
 import { type Clock, parseTime, sleep } from "@lifeboat/base";
 import { entriesBetween, entrySentence, type Move, workloadText } from "@lifeboat/core/history";
 import { changeRecord } from "@lifeboat/controllers/context";
-import { withPause } from "@lifeboat/core/failover/evacuation";
+import { setRateText, withPause } from "@lifeboat/core/failover/evacuation";
 import type { Client } from "@lifeboat/kit";
 import { setPaused } from "../change-evacuation.ts";
 import { Stage } from "../demo/stage.ts";
-import { rateNow, setRateFor } from "../fleet-rate.ts";
+import { halfOf, ratesAt, recordRate } from "../fleet-rate.ts";
 import type { Screen } from "../follow-evacuation.ts";
 import { historyTime } from "../history/history-text.ts";
 import { type Output, streamedText } from "../output.ts";
+import { planeTime } from "../plane-clock.ts";
 import { hanging } from "../wrap.ts";
 import { FleetFeed } from "./fleet-feed.ts";
 import { evacuationBlock } from "./moves-text.ts";
@@ -271,16 +272,18 @@ class FleetWatch {
   /** A recorded rate for a time, which ends by itself. */
   async #slowDown(): Promise<void> {
     const { plane, clock } = this.#parts;
-    const now = clock.now();
-    const before = (await rateNow(plane, now)).perSecond;
+    const now = await planeTime(plane, clock);
+    const rates = await ratesAt(plane, now);
+    const before = rates.now.perSecond;
     if (!(before > 0)) {
       this.#stage.tell(["the rate is 0 already: nothing leaves"]);
       return;
     }
-    const perSecond = Number((before / 2).toPrecision(3));
-    const until = await setRateFor(plane, perSecond, SLOW_MS, "halved in lifeboat watch", now);
+    const ends = { now, forMs: SLOW_MS };
+    const half = halfOf(before, rates.ordered, ends, "halved in lifeboat watch");
+    await recordRate(plane, half);
     this.#stage.tell([
-      `the rate of the whole fleet is ${perSecond}/s until ${until}; it was ${before}/s`,
+      `the rate of the whole fleet is ${setRateText(half)} until ${half.until}; it was ${before}`,
       "take back: lifeboat evacuations rate --clear",
     ]);
   }

@@ -18,6 +18,7 @@ import {
 } from "@lifeboat/api";
 import { type Instant, parseTime } from "@lifeboat/base";
 import { resultOf, tasksOf } from "../binding/index.ts";
+import { setRateText } from "../failover/evacuation/rate.ts";
 import { takenOutOf } from "../failover/evacuation/taken-out.ts";
 import { sharesOf } from "../operating/shares.ts";
 import { safeHash } from "../placement/division/hash.ts";
@@ -272,7 +273,7 @@ function ofBudget({ spec }: EvacuationBudget): readonly Fact[] {
           {
             key: "rate",
             value: `${rateOverride.perSecond} ${rateOverride.setAt}`,
-            message: `${rateOverride.perSecond} per second until ${rateOverride.until}: ${rateOverride.reason}`,
+            message: `${setRateText(rateOverride)} until ${rateOverride.until}: ${rateOverride.reason}`,
             ...atTime(rateOverride.setAt),
           },
         ]),

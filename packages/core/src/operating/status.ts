@@ -13,7 +13,13 @@ import {
   isolationCondition,
   isolationOf,
 } from "../failover/evacuation/isolation.ts";
-import { fleetHealth, type Rate, rateOf, type RateOptions } from "../failover/evacuation/rate.ts";
+import {
+  fleetHealth,
+  type Rate,
+  rateOf,
+  type RateOptions,
+  type SetRate,
+} from "../failover/evacuation/rate.ts";
 import { isAnswering } from "../failover/eviction-tasks/fence.ts";
 import { type FleetStateReason, fleetStateReasons } from "./reasons.ts";
 
@@ -29,7 +35,7 @@ export interface FailoverStateView {
   /** `spec.isolationAgreedAt` of the same. */
   readonly isolationAgreedAt?: string | undefined;
   /** `spec.rateOverride` of the same, while it holds (see `overrideOf`). */
-  readonly rateOverride?: number | undefined;
+  readonly rateOverride?: SetRate | undefined;
   readonly rates: RateOptions;
   readonly clusters: readonly Cluster[];
   readonly evacuations: readonly Evacuation[];

@@ -17,6 +17,8 @@ interface Ordered {
 export interface SetRate {
   readonly id: string;
   readonly perSecond: number;
+  /** Only an upper bound. */
+  readonly atMost: boolean;
   readonly from: number;
   readonly until: number;
 }
@@ -51,11 +53,20 @@ export function lastSetRate(truth: Truth): SetRate | undefined {
   return setRates(truth).at(-1);
 }
 
-/** The rates that people set and that may have held at some moment since then, in evictions per second. */
-export function setRatesSince(truth: Truth, since: number): readonly number[] {
-  return setRates(truth).flatMap((rate) =>
-    (rate?.until ?? 0) > since ? (rate?.perSecond ?? []) : [],
+/**
+ * The rates that may have held at some moment since then, in evictions per second: those of the fleet itself, and what follows from
+ * them and from the rates that people set. An upper bound is never more than the fleet's own.
+ */
+export function ratesSince(truth: Truth, since: number, own: readonly number[]): readonly number[] {
+  const set = setRates(truth).flatMap((rate) =>
+    rate !== undefined && rate.until > since ? [rate] : [],
   );
+  return [
+    ...own,
+    ...set.flatMap(({ perSecond, atMost }) =>
+      atMost ? own.map((one) => Math.min(one, perSecond)) : [perSecond],
+    ),
+  ];
 }
 
 /** By order, oldest first; undefined: no rate. */
@@ -63,11 +74,11 @@ function setRates(truth: Truth): readonly (SetRate | undefined)[] {
   const orders = ordersOf(truth);
   return orders.map(({ spec: { rateOverride } }, i) => {
     if (rateOverride === undefined) return undefined;
-    const { setAt: id, until, perSecond } = rateOverride;
+    const { setAt: id, until, perSecond, atMost = false } = rateOverride;
     const isSame = ({ spec }: Ordered): boolean => spec.rateOverride?.setAt === id;
     const from = orders.find(isSame)?.at ?? 0;
     const endsAt = (parseTime(until) ?? 0) - truth.ledger.timeAt(0);
     const next = orders.slice(i).find((one) => !isSame(one));
-    return { id, perSecond, from, until: Math.min(endsAt, next?.at ?? Infinity) };
+    return { id, perSecond, atMost, from, until: Math.min(endsAt, next?.at ?? Infinity) };
   });
 }

@@ -10,7 +10,7 @@ import { parseObject } from "../disk/ledger.ts";
 import { type Decision, Eligibility, isPassive, onDecisions } from "./decisions.ts";
 import type { Counts, KnownFleet } from "./fleet.ts";
 import type { AlwaysOracle } from "./oracle.ts";
-import { ordersOf, setRatesSince } from "./ordered.ts";
+import { ordersOf, ratesSince } from "./ordered.ts";
 import { BUDGETS } from "./pauses.ts";
 import type { Truth } from "./truth.ts";
 
@@ -62,7 +62,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
             (counts) =>
               counts.failed === failedClusters &&
               counts.counted === countedClusters &&
-              [fleetRate(counts, truth), ...setRatesSince(truth, at - truth.lagMs)].includes(
+              ratesSince(truth, at - truth.lagMs, [fleetRate(counts, truth)]).includes(
                 ratePerSecond,
               ),
           );
@@ -174,7 +174,7 @@ export function slowestTokenMs(truth: Truth, fleet: KnownFleet, since: number): 
 function rateOf({ at, binding }: Decision, truth: Truth, { fleet }: Eligibility): number {
   const since = at - truth.lagMs;
   const rates = fleet.countsSince(since).map((counts) => fleetRate(counts, truth));
-  const rate = Math.max(...rates, ...setRatesSince(truth, since));
+  const rate = Math.max(...ratesSince(truth, since, rates));
   if (!isPassive(binding) || rate === 0) return rate;
   const { resourceEvictionRate } = truth.witness.controllers;
   return PASSIVE_PER_SECOND * Math.min(1, rate / resourceEvictionRate);

@@ -23,6 +23,8 @@ export type OrderStep =
       /** A person sets the rate for a time, in seconds. */
       readonly do: "set-rate";
       readonly perSecond: number;
+      /** Only as an upper bound. */
+      readonly atMost?: boolean;
       readonly lasts: number;
     };
 
@@ -43,6 +45,7 @@ export function takeOrderStep(simulation: Simulation, step: OrderStep): void {
         order(plane, {
           rateOverride: {
             perSecond: step.perSecond,
+            ...(step.atMost === true && { atMost: true }),
             setAt: formatTime(now),
             until: formatTime(addMs(now, step.lasts * 1000)),
             reason: "a person",

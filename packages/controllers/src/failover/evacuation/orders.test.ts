@@ -272,10 +272,11 @@ describe("a pause", () => {
 });
 
 describe("a rate that a person set", () => {
-  const set = (perSecond: number, ms: number): Promise<void> => {
+  const set = (perSecond: number, ms: number, atMost = false): Promise<void> => {
     const now = fleet.clock.now();
     const rateOverride = {
       perSecond,
+      ...(atMost && { atMost }),
       setAt: formatTime(now),
       until: formatTime(addMs(now, ms)),
       reason: "test",
@@ -309,6 +310,30 @@ describe("a rate that a person set", () => {
     expect((await budget(fleet)).status).toMatchObject({
       ratePerSecond: 0,
       reason: "FleetTooUnhealthy",
+    });
+  });
+
+  it("D6: as an upper bound slows a healthy fleet down, and stops with it when every cluster fails", async () => {
+    fleet = await bareFleet({ clusters: FOUR });
+    await bindMany(fleet, "a", 9, "m1");
+    const decisions = watchDecisions(fleet);
+    await set(0.1, 30 * 60_000, true);
+    await setTaints(fleet, "m1", DOWN);
+    await fleet.advance("25s");
+    expect(decisions.length).toBeGreaterThanOrEqual(2);
+    expect(decisions.length).toBeLessThanOrEqual(3);
+    expect((await budget(fleet)).status).toMatchObject({
+      ratePerSecond: 0.1,
+      reason: "SetByPerson",
+    });
+    for (const name of FOUR.slice(1)) await setTaints(fleet, name, DOWN);
+    await fleet.advance("2s");
+    const before = decisions.length;
+    await fleet.advance("2m");
+    expect(decisions).toHaveLength(before);
+    expect((await evacuation(fleet, "m1-1")).status).toMatchObject({
+      phase: "Braked",
+      reason: "EverythingFailed",
     });
   });
 

@@ -26,6 +26,7 @@ export { evict, type EvictionOrder, rollBack } from "./evict.ts";
 export { formerResult } from "./former-result.ts";
 export {
   type Isolation,
+  agreementTime,
   isolationCondition,
   isolationOf,
   type IsolationReason,
@@ -53,6 +54,8 @@ export {
   isFailed,
   overrideOf,
   overrideUntil,
+  setRateText,
+  type SetRate,
   passiveRateOf,
   type Rate,
   rateOf,

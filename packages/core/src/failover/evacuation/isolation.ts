@@ -7,7 +7,7 @@
  * 4. One silent cluster shows nothing about the control plane: two or more must have fallen silent.
  */
 import { type Cluster, findCondition } from "@lifeboat/api";
-import { type Instant, parseTime } from "@lifeboat/base";
+import { formatTime, type Instant, instantOf, parseTime } from "@lifeboat/base";
 import { defineReasons, type PlannedCondition } from "../../plan.ts";
 
 export const PLANE_MAY_BE_ISOLATED = "PlaneMayBeIsolated";
@@ -55,6 +55,18 @@ export function isolationOf(
     counted: counted.length,
     isAgreed: !isTooMany(lapsed) && isTooMany(mostWithin(silent)),
   };
+}
+
+/** When a person agrees: later than the silence of all that the person was shown, however the clocks of the two machines differ. */
+export function agreementTime(
+  clusters: readonly IsolationCluster[],
+  { lapsed }: Pick<Isolation, "lapsed">,
+  now: Instant,
+): string {
+  const shown = clusters.filter(({ metadata }) => lapsed.includes(metadata.name));
+  return formatTime(
+    instantOf(Math.max(now, ...shown.flatMap(silenceOf).map(({ since }) => since))),
+  );
 }
 
 /** The condition of the budget. */

@@ -61,7 +61,7 @@ describe("the rate", () => {
 
 describe("a rate that a person set", () => {
   const rate = (perSecond: number, failed: number, isIsolated = false) =>
-    rateOf({ failed, counted: 3, isIsolated, override: perSecond }, DEFAULT_RATES);
+    rateOf({ failed, counted: 3, isIsolated, override: { perSecond } }, DEFAULT_RATES);
 
   it.each([
     ["in a healthy fleet", 2, 0, false, 2, "SetByPerson"],
@@ -73,10 +73,26 @@ describe("a rate that a person set", () => {
     expect(rate(set, failed, isIsolated)).toMatchObject({ perSecond, reason });
   });
 
+  it.each([
+    ["slows a healthy fleet down", 0.25, 0, 3, 0.25, "SetByPerson"],
+    ["speeds no healthy fleet up", 2, 0, 3, 0.5, "FleetHealthy"],
+    ["leaves the brake of a small fleet on", 0.25, 2, 3, 0, "FleetTooUnhealthy"],
+    ["leaves the brake on where every cluster has failed", 0.25, 3, 3, 0, "EverythingFailed"],
+    ["leaves the secondary rate of a large fleet", 0.25, 9, 12, 0.1, "FleetUnhealthy"],
+    ["slows the secondary rate of a large fleet down", 0.05, 9, 12, 0.05, "SetByPerson"],
+    ["stops a healthy fleet at 0", 0, 0, 3, 0, "SetByPerson"],
+  ] as const)("D6: as an upper bound %s", (_name, bound, failed, counted, perSecond, reason) => {
+    const override = { perSecond: bound, atMost: true };
+    expect(rateOf({ failed, counted, override }, DEFAULT_RATES)).toMatchObject({
+      perSecond,
+      reason,
+    });
+  });
+
   it("lets what has no replicas go, also where the configured rate is 0", () => {
     const stopped = { ...DEFAULT_RATES, rate: 0 };
     expect(passiveRateOf(rateOf({ failed: 0, counted: 3 }, stopped), stopped)).toBe(0);
-    const set = rateOf({ failed: 0, counted: 3, override: 1 }, stopped);
+    const set = rateOf({ failed: 0, counted: 3, override: { perSecond: 1 } }, stopped);
     expect(passiveRateOf(set, stopped)).toBe(10);
     expect(passiveRateOf(rate(0.25, 0), DEFAULT_RATES)).toBe(5);
   });
@@ -93,7 +109,7 @@ describe("a rate that a person set", () => {
           reason: "r",
         };
         const moment = plainMoment(at(c));
-        expect(overrideOf(override, moment)).toBe(c < a + b ? 2 : undefined);
+        expect(overrideOf(override, moment)?.perSecond).toBe(c < a + b ? 2 : undefined);
         expect(overrideUntil(override, moment)).toBe(c < a + b ? at(a + b) : undefined);
       }),
     );

@@ -3,6 +3,7 @@
  *
  *   most Pull clusters fell silent      0    within a minute: the control plane may be cut off (isolation.ts)
  *   a person set a rate                 that rate, until its time is over, also where those below give 0
+ *   a person set an upper bound         that rate until its time is over, and less where those below give less
  *   every counted cluster failed        0    "everything is down" means "I am cut off"
  *   failed share above the threshold    the secondary rate in a large fleet, 0 in a small one
  *   otherwise                           the configured rate
@@ -56,8 +57,16 @@ export interface FleetHealth {
   readonly counted: number;
   /** Whether so many Pull clusters fell silent together that the control plane may be cut off (isolation.ts). */
   readonly isIsolated?: boolean;
-  /** The rate that a person set and that holds now, per second. */
-  readonly override?: number | undefined;
+  /** The rate that a person set and that holds now. */
+  readonly override?: SetRate | undefined;
+}
+
+/** A rate that a person set. */
+export interface SetRate {
+  /** Releases per second. */
+  readonly perSecond: number;
+  /** Only an upper bound: the brakes hold. */
+  readonly atMost?: boolean;
 }
 
 export interface Rate {
@@ -81,10 +90,17 @@ export function fleetHealth(clusters: readonly Pick<Cluster, "spec">[]): FleetHe
 }
 
 /** The rate for a fleet in this state. */
-export function rateOf(
-  { failed, counted, isIsolated = false, override }: FleetHealth,
-  options: RateOptions,
-): Rate {
+export function rateOf(health: FleetHealth, options: RateOptions): Rate {
+  const { override } = health;
+  const own = ownRate(health, options);
+  if (override === undefined || own.reason === "PlaneMayBeIsolated") return own;
+  const isBound = override.atMost === true;
+  if (isBound && own.perSecond <= override.perSecond) return own;
+  return { ...own, perSecond: Math.max(0, override.perSecond), reason: "SetByPerson" };
+}
+
+/** The rate that the fleet itself gives. */
+function ownRate({ failed, counted, isIsolated = false }: FleetHealth, options: RateOptions): Rate {
   const failedShare = counted === 0 ? 0 : failed / counted;
   const answer = (perSecond: number, reason: RateReason): Rate => ({
     perSecond: perSecond > 0 ? perSecond : 0,
@@ -95,7 +111,6 @@ export function rateOf(
   });
   // seed: may-be-isolated
   if (isIsolated) return answer(0, "PlaneMayBeIsolated");
-  if (override !== undefined) return answer(override, "SetByPerson");
   // A drain of the only cluster still goes at the configured rate: nothing has failed.
   if (counted === 0) return answer(options.rate, "FleetHealthy");
   // seed: everything-failed
@@ -120,8 +135,16 @@ export function overrideUntil(
 }
 
 /** The rate that a person set, while it holds. */
-export function overrideOf(override: RateOverride | undefined, moment: Moment): number | undefined {
-  return overrideUntil(override, moment) === undefined ? undefined : override?.perSecond;
+export function overrideOf(
+  override: RateOverride | undefined,
+  moment: Moment,
+): SetRate | undefined {
+  return overrideUntil(override, moment) === undefined ? undefined : override;
+}
+
+/** `0.5 per second`, `at most 0.5 per second`. */
+export function setRateText({ perSecond, atMost }: SetRate): string {
+  return `${atMost === true ? "at most " : ""}${perSecond} per second`;
 }
 
 const PASSIVE_PER_SECOND = 10;
