@@ -3,7 +3,7 @@
  *
  * 1. Nothing outside is touched: after the snapshot was read, no connection is used.
  * 2. It ends when nothing was written for longer than every window and toleration of the snapshot, or at the limit.
- * 3. Pull members are played as Push members: their silence is found by probes, not by a lease that lapses.
+ * 3. A Pull member fails together with its agent: its silence is found by a lease that lapses.
  * 4. In a member that is overfull already, which pods wait is decided anew: the control plane's API does not have it.
  */
 import {
@@ -104,7 +104,10 @@ export async function playFailure(
   if (request.apply !== undefined) await applyFirst(simulation, snapshot, request.apply);
   const failed = new Set(request.fail);
   const diary = new Diary(simulation.ledger, failed);
-  for (const name of request.fail) simulation.member(name).crash();
+  for (const name of request.fail) {
+    simulation.agents.get(name)?.crash();
+    simulation.member(name).crash();
+  }
   const restMs = REST_MS + longestWindowMs(snapshot, request.apply) + overrideMs(snapshot);
   const { limitMs } = request;
   const end = await untilAtRest(simulation, () => diary.lastChange, { restMs, limitMs });
