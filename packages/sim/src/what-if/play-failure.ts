@@ -2,7 +2,7 @@
  * What would happen if these clusters failed now: the production code plays it, from a snapshot, on a virtual clock.
  *
  * 1. Nothing outside is touched: after the snapshot was read, no connection is used.
- * 2. It ends when nothing was written for longer than every window and toleration of the snapshot, or at the limit.
+ * 2. It ends when nothing was written for longer than every wait of the snapshot and of the request (`rest.ts`), or at the limit.
  * 3. A Pull member fails together with its agent: its silence is found by a lease that lapses.
  * 4. In a member that is overfull already, which pods wait is decided anew: the control plane's API does not have it.
  */
@@ -10,9 +10,6 @@ import {
   type Cluster,
   clusterResourceBindings,
   clusters,
-  type ClusterTaintPolicy,
-  clusterTaintPolicies,
-  evacuationBudgets,
   evacuations,
   evacuationSlices,
   findCondition,
@@ -27,7 +24,7 @@ import { wellKnown } from "@lifeboat/core";
 import { plainMoment } from "@lifeboat/base";
 import { clusterNamesOf, resultOf } from "@lifeboat/core/binding";
 import { workloadOf } from "@lifeboat/core/clusters";
-import { isFailed, overrideUntil } from "@lifeboat/core/failover/evacuation";
+import { isFailed } from "@lifeboat/core/failover/evacuation";
 import {
   evacuationEntries,
   type Outcome,
@@ -35,19 +32,10 @@ import {
   strengthWithout,
 } from "@lifeboat/core/operating";
 import { clusterOfWork } from "@lifeboat/core/propagation/works";
-import { objectsOf } from "@lifeboat/plane";
 import type { Committed, Ledger } from "../disk/ledger.ts";
 import { createSimulation, type Simulation, type SimulationPorts } from "../simulation.ts";
-import type { WorldSnapshot } from "../snapshot/read-snapshot.ts";
-import {
-  applyFirst,
-  HEARTBEATS,
-  type Manifest,
-  type PlayFrom,
-  type PlayRequest,
-  REST_MS,
-  untilAtRest,
-} from "./play.ts";
+import { applyFirst, HEARTBEATS, type PlayFrom, type PlayRequest, untilAtRest } from "./play.ts";
+import { restMsOf } from "./rest.ts";
 import { isWhole, outcomeOf, type OutcomeView } from "./outcome.ts";
 
 export interface FailureRequest extends PlayRequest {
@@ -108,7 +96,7 @@ export async function playFailure(
     simulation.agents.get(name)?.crash();
     simulation.member(name).crash();
   }
-  const restMs = REST_MS + longestWindowMs(snapshot, request.apply) + overrideMs(snapshot);
+  const restMs = restMsOf(snapshot, request);
   const { limitMs } = request;
   const end = await untilAtRest(simulation, () => diary.lastChange, { restMs, limitMs });
   return {
@@ -118,38 +106,6 @@ export async function playFailure(
     untouched: diary.untouched,
     ...end,
   };
-}
-
-/** No rule of the plane waits longer than this before it does something without a further event. */
-export function longestWindowMs(
-  { tables }: WorldSnapshot,
-  applied: readonly Manifest[] = [],
-): number {
-  const added = applied.filter(({ kind }) => kind === clusterTaintPolicies.kind);
-  const windows = [
-    ...objectsOf(tables, clusterTaintPolicies),
-    ...(added as readonly unknown[] as readonly ClusterTaintPolicy[]),
-  ].flatMap(({ spec }) =>
-    (spec.taintsToAdd ?? []).map(({ addOnMatchSeconds = 300 }) => addOnMatchSeconds),
-  );
-  const tolerated = [resourceBindings, clusterResourceBindings].flatMap((resource) =>
-    objectsOf(tables, resource).flatMap(({ spec: { placement, failover } }) => [
-      ...(placement?.clusterTolerations ?? []).map(
-        ({ tolerationSeconds = 0 }) => tolerationSeconds,
-      ),
-      ...(failover?.cluster === undefined ? [] : [failover.cluster.tolerationSeconds ?? 300]),
-      failover?.application?.decisionConditions.tolerationSeconds ?? 0,
-      failover?.application?.gracePeriodSeconds ?? 0,
-    ]),
-  );
-  return (Math.max(0, ...windows) + Math.max(0, ...tolerated)) * 1000;
-}
-
-/** How long a rate still holds that a person set: a rate of 0 ends without a write. */
-function overrideMs({ tables, takenAt }: WorldSnapshot): number {
-  const [budget] = objectsOf(tables, evacuationBudgets);
-  const until = overrideUntil(budget?.spec.rateOverride, plainMoment(takenAt));
-  return until === undefined ? 0 : until - takenAt;
 }
 
 function workloadsOf(
