@@ -95,6 +95,16 @@ describe("folders", () => {
   });
 });
 
+it("docs/architecture.md names files that exist; it may leave out packages/ and src/", () => {
+  const named = readText("docs/architecture.md").match(/`[\w./-]+\.(ts|js)`/g) ?? [];
+  expect(named.length).toBeGreaterThan(30);
+  const paths = [...files, ...files.map((file) => file.replace("/src/", "/"))];
+  const missing = named
+    .map((name) => name.slice(1, -1))
+    .filter((name) => !paths.some((path) => `/${path}`.endsWith(`/${name}`)));
+  expect(missing).toEqual([]);
+});
+
 /** Files beside the folders, and the outermost folders that hold files themselves. */
 function outermost(paths: readonly string[]): readonly string[] {
   const holding = new Set(paths.map((path) => path.slice(0, path.lastIndexOf("/") + 1)));

@@ -12,6 +12,7 @@ import {
 import { formatDuration, type Instant, plainMoment } from "@lifeboat/base";
 import { stuckReasons, whyStuck } from "@lifeboat/core/clusters";
 import { modeOf, purgeModeOf, type TaskMode, tasksOf } from "@lifeboat/core/binding";
+import { toleratedSecondsOf } from "@lifeboat/core/failover/application";
 import {
   decideTasks,
   evictionPluginNames,
@@ -149,7 +150,7 @@ function wishLines({ binding, settings }: FailoverView): readonly Line[] {
   const own =
     application === undefined
       ? "stays where it is unhealthy"
-      : `leaves where it is unhealthy for ${spanOf(application.decisionConditions.tolerationSeconds ?? 300)}`;
+      : `leaves where it is unhealthy for ${spanOf(toleratedSecondsOf(application))}`;
   const off = isOn ? "" : " Now, only on a person's order: the feature gate Failover is off.";
   return [["Failover", `${hard.join(", ")}; ${soft}; ${own}.${off}`]];
 }

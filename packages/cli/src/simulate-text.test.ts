@@ -22,6 +22,11 @@ const held: PlayedWorkload = {
   reason: "Held",
   message: "NoTarget: 0/2 clusters are available.",
 };
+const isolated: PlayedWorkload = {
+  ...held,
+  reason: "Queued",
+  message: "evacuation eu-1-1 is Paused: PlaneMayBeIsolated",
+};
 const played = (workloads: readonly PlayedWorkload[]): PlayedFailure => ({
   fail: ["eu-1"],
   clusters: [{ name: "eu-1", notReadyAt: 40_000, failedAt: 70_000 }],
@@ -52,8 +57,16 @@ describe("a played failure, for people", () => {
     ]);
   });
 
+  it("names the order for a control plane that may be cut off", () => {
+    const text = failureLines(played([isolated])).join(" ");
+    expect(text).toContain("PlaneMayBeIsolated: More than half of the Pull clusters");
+    expect(text).toContain("lifeboat evacuations agree");
+    expect(failureLines(played([held])).join(" ")).not.toContain("Pull clusters");
+  });
+
   it.each([
     [failureLines(played([moved, held]))],
+    [failureLines(played([isolated]))],
     [everyLines([played([moved, held]), played([])])],
     [snapshotLine({ takenAt: instantOf(0), version: "123456789", ageMs: 90_000 })],
   ])("fits 80 columns", (lines) => {

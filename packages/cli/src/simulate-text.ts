@@ -1,5 +1,6 @@
 /** What a played failure means, in lines for people: times are counted from the failure. */
 import { formatDuration, formatTime, type Instant } from "@lifeboat/base";
+import { PLANE_MAY_BE_ISOLATED, rateReasons } from "@lifeboat/core/failover/evacuation";
 import { type ForeseenFailure, outcomeReasons } from "@lifeboat/core/operating";
 import type { PlayedCluster, PlayedFailure, PlayedWorkload } from "@lifeboat/sim";
 import { columns, hanging } from "./wrap.ts";
@@ -72,6 +73,7 @@ export function failureLines(played: PlayedFailure): readonly string[] {
           ...columns(["WORKLOAD", "WHY"], left.map(whyRow)),
           ...reasonLines(left),
         ]),
+    ...isolationLines(played),
     ...(untouched === 0
       ? []
       : ["", `${count(untouched, "workload")} without a copy there: no change.`]),
@@ -109,6 +111,13 @@ function whyRow({ workload, after, reason, message }: PlayedWorkload): readonly 
 function reasonLines(left: readonly PlayedWorkload[]): readonly string[] {
   const reasons = [...new Set(left.map(({ reason }) => reason))];
   return ["", ...reasons.flatMap((reason) => hanging(`${reason}: `, outcomeReasons[reason]))];
+}
+
+/** What a person does where the control plane takes itself for cut off. */
+function isolationLines({ workloads }: PlayedFailure): readonly string[] {
+  if (!workloads.some(({ message }) => message.includes(PLANE_MAY_BE_ISOLATED))) return [];
+  const order = "If they have really failed: lifeboat evacuations agree";
+  return hanging(`${PLANE_MAY_BE_ISOLATED}: `, `${rateReasons.PlaneMayBeIsolated} ${order}`);
 }
 
 /** One line per cluster: what its failure alone would do, and when the last workload leaves it at the earliest. */

@@ -154,6 +154,7 @@ export function foresightSettingsOf(
       statefulFailoverInjection: options.statefulFailoverInjection,
       purgeMode: purgeModeOf(options.noExecutePurgeMode, "Gracefully"),
       failureThresholdMs: options.clusterFailureThresholdMs,
+      monitorGraceMs: options.clusterMonitorGracePeriodMs,
       approval: options.evacuationApproval,
     },
     rates: evictionRatesOf(options),

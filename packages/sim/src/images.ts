@@ -55,8 +55,12 @@ export interface MemberTraits {
   readonly nodes?: readonly NodeOptions[];
   /** The version of Kubernetes that it says it is. */
   readonly gitVersion?: string;
-  /** Nobody reaches it until everything is healed. */
+  /** No request reaches it until everything is healed. */
   readonly isSilent?: boolean;
+  /** It pulls: an agent runs beside it, unless the options of the simulation say which members pull. */
+  readonly pulls?: boolean;
+  /** Its agent reaches the plane only once everything is healed. */
+  readonly hasSilentAgent?: boolean;
 }
 
 /** The disks of a plane that serves its kinds and of an empty member. */

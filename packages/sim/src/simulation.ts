@@ -32,7 +32,7 @@ import { wellKnown } from "@lifeboat/core";
 import { type Client, type Log, NotSent, OutcomeUnknown, silentLog } from "@lifeboat/kit";
 import { MEMBER_DEFAULTS, type MemberOptions } from "@lifeboat/members";
 import { type ControllersOptions, DEFAULT_CONTROLLERS } from "@lifeboat/plane";
-import { createUnlessThere } from "@lifeboat/controllers/context";
+import { createUnlessThere, ensureAgentRights } from "@lifeboat/controllers/context";
 import { AgentProcess, register } from "./agent-process.ts";
 import { BalancerProcess } from "./balancer-process.ts";
 import { DETECTOR_PERIOD_MS, DetectorProcess, registerDetectorOf } from "./detector-process.ts";
@@ -59,7 +59,7 @@ export interface SimulationOptions {
   readonly seed: number;
   /** The members that exist from the start; they are joined when the promise resolves. */
   readonly members: readonly string[];
-  /** Those of the members that pull: an agent runs beside each. */
+  /** Those of the members that pull: an agent runs beside each. Absent: those that the images say. */
   readonly pull?: readonly string[];
   /** The load balancers that run beside the plane. */
   readonly balancers?: readonly string[];
@@ -78,6 +78,7 @@ export interface SimulationOptions {
 /** What may die and begin another life. */
 type Mortal = Pick<PlaneProcess, "running" | "crash" | "start">;
 
+const LEASES = "coordination.k8s.io/leases";
 /** How long a user waits before trying again what did not work. */
 const RETRY_MS = 1000;
 /** What starting may take of simulated time. */
@@ -170,11 +171,35 @@ export class Simulation {
     assert(started, "everything starts");
     for (const name of this.options.members)
       if (!this.#images.joined.has(name)) this.join(name);
-      else this.agents.get(name)?.start();
+      else if (this.options.pull !== undefined) this.agents.get(name)?.start();
+    if (this.options.pull === undefined) await this.#resumeAgents();
     for (const name of this.options.balancers ?? []) this.#addBalancer(name);
     for (const name of this.options.detectors ?? []) this.#addDetector(name);
     if (this.options.names === true) this.#addNameServer();
     await this.settle();
+  }
+
+  /**
+   * Starts the agents of members that images of a snapshot say pull, and waits for the first sign of life of each that the plane
+   * hears of. Another program may have registered them, so each gets the rights that this product's agent needs.
+   */
+  async #resumeAgents(): Promise<void> {
+    if (this.agents.size === 0) return;
+    const heard = [...this.agents].filter(
+      ([name]) => this.#images.traits?.get(name)?.hasSilentAgent !== true,
+    );
+    this.user(async (plane) => {
+      await Promise.all([...this.agents.keys()].map((name) => ensureAgentRights(plane, name)));
+      for (const agent of this.agents.values()) if (!agent.running) agent.start();
+    });
+    const hasLease = (name: string): boolean =>
+      this.ledger.find("plane", LEASES, `${wellKnown.CLUSTER_NAMESPACE}/${name}`) !== undefined;
+    await this.clock.advanceUntil(
+      () => this.allOrdersDone && heard.every(([name]) => hasLease(name)),
+      START_LIMIT_MS,
+    );
+    for (const [name, { isSilent }] of this.#images.traits ?? [])
+      if (isSilent === true) this.member(name).link.set({ down: true });
   }
 
   member(name: string): MemberCluster {
@@ -186,14 +211,16 @@ export class Simulation {
   /** A member that exists and is not joined. */
   addMember(name: string): MemberCluster {
     const random = this.random.fork(`member ${name}`);
-    const { nodes, gitVersion, isSilent = false } = this.#images.traits?.get(name) ?? {};
+    const traits = this.#images.traits?.get(name) ?? {};
+    const { nodes, gitVersion, isSilent = false, pulls = false, hasSilentAgent = false } = traits;
     const disk = createRecordedDisk(this.clock, random.fork("disk"), this.ledger, {
       server: name,
       syncDelayMs: 0,
       image: this.#images.joined.get(name) ?? this.#images.member,
     });
     const link = new Link(name, random.fork("link"));
-    if (isSilent) link.set({ down: true });
+    // An agent registers with the help of its member, so that one falls silent after that.
+    if (isSilent && !(pulls && this.options.pull === undefined)) link.set({ down: true });
     const member = new MemberCluster({
       name,
       clock: this.clock,
@@ -205,12 +232,12 @@ export class Simulation {
       server: { ...MEMBER_SERVER, ...(gitVersion !== undefined && { gitVersion }) },
     });
     this.members.set(name, member);
-    if (this.options.pull?.includes(name) === true) this.#addAgent(member);
+    if (this.options.pull?.includes(name) ?? pulls) this.#addAgent(member, hasSilentAgent);
     member.start();
     return member;
   }
 
-  #addAgent(member: MemberCluster): void {
+  #addAgent(member: MemberCluster, isSilent: boolean): void {
     const { name } = member;
     const { controllers } = this.plane;
     const agent = new AgentProcess({
@@ -222,6 +249,7 @@ export class Simulation {
         successThresholdMs: controllers.clusterSuccessThresholdMs,
       },
     });
+    if (isSilent) agent.link.set({ down: true });
     this.agents.set(name, agent);
   }
 

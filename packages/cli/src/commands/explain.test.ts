@@ -321,6 +321,20 @@ it("shows the stored condition, and its message where the answer is another one 
   );
 });
 
+it.each([
+  [0, "10s"],
+  [10, "10s"],
+  [120, "2m"],
+])("shows that a copy may be unhealthy for as long as core waits (%i s)", (seconds, span) => {
+  const application = { decisionConditions: { tolerationSeconds: seconds } };
+  const found = binding({ failover: { application } });
+  const text = explained(
+    { binding: found, bindings: [found], clusters: [cluster("m1")], ...NONE },
+    now,
+  );
+  expect(text.replaceAll(/\s+/g, " ")).toContain(`leaves where it is unhealthy for ${span}.`);
+});
+
 it("stays within 80 columns whatever the names are", () => {
   const long = "a".repeat(48);
   const key = `${"b".repeat(63)}/${"c".repeat(63)}`;

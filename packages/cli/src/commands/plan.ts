@@ -38,7 +38,7 @@ export function addPlan(program: Command): void {
       "after",
       `
 Exit code 0: what moves runs whole at the end; 3: some of it does not.
-Pods start as fast as in simulated members; Pull members are played as Push ones.`,
+Pods start as fast as in simulated members.`,
     );
   declareOptions(command, planOptions).action(() => {
     const settings = readSettings(command, planOptions);

@@ -69,7 +69,7 @@ export function addSimulate(program: Command): void {
       "after",
       `
 Exit code 0: every workload would run whole elsewhere; 3: some would not.
-Pods start as fast as in simulated members; Pull members are played as Push ones.`,
+Pods start as fast as in simulated members; a Pull member fails with its agent.`,
     );
   declareOptions(command, simulateOptions).action(() => {
     const settings = readSettings(command, simulateOptions);

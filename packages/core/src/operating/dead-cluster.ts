@@ -5,6 +5,14 @@ import { evictingTaints, type EvictingTaint } from "../failover/evacuation/affec
 import { decideTaints } from "../failover/taints/taints.ts";
 import { TAINT_POLICIES } from "../well-known.ts";
 
+/** How long a failure lasts before a cluster is not Ready. */
+export interface NoticeTimes {
+  /** Of a Push cluster: how long it must fail its probes. */
+  readonly failureThresholdMs: number;
+  /** Of a Pull cluster: how long its agent must be silent, from its last sign of life. */
+  readonly monitorGraceMs: number;
+}
+
 /** Windows that follow each other: a taint of one policy may be a condition of no other, so few steps suffice. */
 const MAX_STEPS = 50;
 
@@ -12,6 +20,11 @@ export interface DeadCluster {
   readonly cluster: Cluster;
   /** The evicting taints that it would get, with their times. */
   readonly taints: readonly EvictingTaint[];
+}
+
+/** From the failure until the cluster is not Ready, at the earliest. A Pull cluster dies with its agent, so nothing probes it. */
+export function noticedAfterMs({ spec }: Pick<Cluster, "spec">, times: NoticeTimes): number {
+  return spec.syncMode === "Pull" ? times.monitorGraceMs : times.failureThresholdMs;
 }
 
 /** The cluster as the taint policies would make it after it was found dead, whatever the gate. */

@@ -61,14 +61,30 @@ export function asksForFailback(policy: object | undefined): boolean {
   return textAt(policy, "metadata", "annotations", FAILBACK) !== "";
 }
 
+/** What the policy asks for; undefined: nothing, or its text is not valid. */
+export function failbackRuleOf(policy: object | undefined): FailbackRule | undefined {
+  return parseFailback(textAt(policy, "metadata", "annotations", FAILBACK));
+}
+
+/** Whether an outage is not over for the workload: it is away from a cluster that it ran on, and did not return for that outage. */
+export function mayFailBack(binding: ResourceBinding): boolean {
+  const outage = outageOf(binding);
+  if (outage === undefined || awayFrom(binding).length === 0) return false;
+  return binding.metadata.annotations?.[FAILED_BACK] !== outage;
+}
+
+/** The clusters of the former result that it is not on. */
+function awayFrom(binding: ResourceBinding): NonNullable<ReturnType<typeof formerResult>> {
+  return (formerResult(binding) ?? []).filter(({ name }) => !isOn(binding, name));
+}
+
 export function decideFailback(view: FailbackView, moment: Moment): FailbackDecision {
   const { binding, policy, evacuations, budget } = view;
   if (!asksForFailback(policy)) return stays("NotAsked");
-  const rule = parseFailback(textAt(policy, "metadata", "annotations", FAILBACK));
+  const rule = failbackRuleOf(policy);
   if (rule === undefined) return stays("NotValid");
   const outage = outageOf(binding);
-  const former = formerResult(binding) ?? [];
-  const away = former.filter(({ name }) => !isOn(binding, name));
+  const away = awayFrom(binding);
   if (outage === undefined || away.length === 0) return stays("NotAway");
   // seed: returned-once
   if (binding.metadata.annotations?.[FAILED_BACK] === outage) return stays("Returned");

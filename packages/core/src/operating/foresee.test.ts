@@ -4,13 +4,14 @@ import { addMs, formatTime } from "@lifeboat/base";
 import { describe, expect, it, test } from "vitest";
 import { DEFAULT_RATES } from "../failover/evacuation/rate.ts";
 import { createForesight, type ForeseenFailure, type ForesightView } from "./foresee.ts";
-import { binding, cluster, NOW, rule } from "./makers.suite.ts";
+import { binding, cluster, NOW, pulling, rule } from "./makers.suite.ts";
 
 const settings: ForesightView["settings"] = {
   failover: true,
   statefulFailoverInjection: false,
   purgeMode: "Gracefully",
   failureThresholdMs: 30_000,
+  monitorGraceMs: 40_000,
   approval: "Policy",
 };
 
@@ -111,6 +112,29 @@ test.each<[string, object, Partial<ForesightView>, string]>([
   );
   expect(workloads.map(({ reason, leftAt = "" }) => `${reason} ${leftAt}`)).toEqual([expected]);
   expect(untouched).toBe(1);
+});
+
+test.each<[string, readonly string[], Partial<ForesightView>, string]>([
+  ["a rule for both", ["False", "Unknown"], {}, "Moved 60000"],
+  ["a rule for Unknown", ["Unknown"], {}, "Moved 60000"],
+  ["a rule for False", ["False"], {}, "NotTainted "],
+  [
+    "another grace period",
+    ["Unknown"],
+    { settings: { ...settings, monitorGraceMs: 90_000 } },
+    "Moved 110000",
+  ],
+])("a Pull cluster dies with its agent and is silent: %s", (_what, statuses, more, expected) => {
+  const given = view([binding(divided)], {
+    clusters: [pulling(cluster("m1")), cluster("m2"), cluster("m3")],
+    taintPolicies: [rule("NoExecute", 20, [...statuses])],
+    ...more,
+  });
+  const found = m1Fails(given);
+  expect(found.workloads.map(({ reason, leftAt = "" }) => `${reason} ${leftAt}`)).toEqual([
+    expected,
+  ]);
+  expect(found.clusters[0]?.notReadyAt).toBe(given.settings.monitorGraceMs);
 });
 
 it("tells a copy too few from a workload that is gone", () => {

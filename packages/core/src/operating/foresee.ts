@@ -46,7 +46,7 @@ import { isDivided, readPlacement } from "../placement/rules.ts";
 import type { Target } from "../placement/view.ts";
 import { readWorkload } from "../placement/workload.ts";
 import { pauseOf, RateWhenDead } from "./brakes.ts";
-import { deadCluster, type DeadCluster } from "./dead-cluster.ts";
+import { deadCluster, type DeadCluster, noticedAfterMs } from "./dead-cluster.ts";
 import type { IfDiedSettings } from "./if-died.ts";
 import { type Outcome, plainOutcome, remains, strengthWithout } from "./outcome.ts";
 import { sharesOf } from "./shares.ts";
@@ -138,7 +138,8 @@ export class Foresight {
     const { settings, taintPolicies, bindings } = this.#view;
     const source = this.#clusters.get(name);
     const there = this.#byCluster.get(name) ?? [];
-    const noticed = addMs(this.#now, settings.failureThresholdMs);
+    const notReadyAt = source === undefined ? 0 : noticedAfterMs(source, settings);
+    const noticed = addMs(this.#now, notReadyAt);
     const dead = source && deadCluster(source, taintPolicies, noticed);
     const failedAt = parseTime(dead?.taints[0]?.timeAdded ?? "");
     const workloads =
@@ -151,7 +152,7 @@ export class Foresight {
           )
         : this.#evacuate(there, dead);
     const isTainted = failedAt !== undefined && settings.failover;
-    const noticedAt = { name, notReadyAt: settings.failureThresholdMs };
+    const noticedAt = { name, notReadyAt };
     return {
       fail: [name],
       clusters: [isTainted ? { ...noticedAt, failedAt: failedAt - this.#now } : noticedAt],

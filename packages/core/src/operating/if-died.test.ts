@@ -4,7 +4,7 @@ import { expect, it, test } from "vitest";
 import { formatTime, addMs } from "@lifeboat/base";
 import { DEFAULT_RATES } from "../failover/evacuation/rate.ts";
 import { decideIfDied, type IfDiedView } from "./if-died.ts";
-import { binding, cluster, NOW, rule } from "./makers.suite.ts";
+import { binding, cluster, NOW, pulling, rule } from "./makers.suite.ts";
 
 function view(more: Partial<IfDiedView> = {}, given = binding()): IfDiedView {
   return {
@@ -23,6 +23,7 @@ function view(more: Partial<IfDiedView> = {}, given = binding()): IfDiedView {
       statefulFailoverInjection: false,
       purgeMode: "Gracefully",
       failureThresholdMs: 30_000,
+      monitorGraceMs: 40_000,
       approval: "Policy",
     },
     ...more,
@@ -52,6 +53,13 @@ it("moves after the threshold and the window, to where the scheduler would place
     ["target", true],
     ["state", true],
   ]);
+});
+
+it("moves from a Pull cluster after the grace period of its agent", () => {
+  const clusters = [pulling(cluster("m1")), cluster("m2")];
+  const taintPolicies = [rule("NoExecute", 20, ["Unknown"])];
+  const found = decideIfDied(view({ clusters, taintPolicies }, binding(divided)), NOW);
+  expect(found).toMatchObject({ moves: true, leavesAfterMs: 60_000 });
 });
 
 function failed(one: Cluster): Cluster {

@@ -31,7 +31,7 @@ import { describeTaint, identityOf } from "../failover/evacuation/taint-identity
 import { fleetViewOf, placementViewOf } from "../placement/placement-view.ts";
 import type { Target } from "../placement/view.ts";
 import { pauseOf, RateWhenDead } from "./brakes.ts";
-import { deadCluster, type DeadCluster } from "./dead-cluster.ts";
+import { deadCluster, type DeadCluster, noticedAfterMs, type NoticeTimes } from "./dead-cluster.ts";
 import { sharesOf } from "./shares.ts";
 
 export interface IfDiedView {
@@ -53,12 +53,10 @@ export interface IfDiedView {
   readonly rates: RateOptions;
 }
 
-export interface IfDiedSettings {
+export interface IfDiedSettings extends NoticeTimes {
   readonly failover: boolean;
   readonly statefulFailoverInjection: boolean;
   readonly purgeMode: PurgeMode;
-  /** How long a cluster must fail its probes before it is not Ready. */
-  readonly failureThresholdMs: number;
   readonly approval: ApprovalMode;
 }
 
@@ -101,7 +99,8 @@ export function decideIfDied(view: IfDiedView, now: Instant): IfDied {
   );
   if (source === undefined || !isOn(binding, name))
     return { ...NOTHING, cluster: name, preconditions: [gate] };
-  const noticed = addMs(now, settings.failureThresholdMs);
+  const noticedAfter = noticedAfterMs(source, settings);
+  const noticed = addMs(now, noticedAfter);
   const dead = deadCluster(source, view.taintPolicies, noticed);
   const found = firstMove(dead, view);
   const rule = ruleOf(dead, noticed);
@@ -148,9 +147,7 @@ export function decideIfDied(view: IfDiedView, now: Instant): IfDied {
     moves: preconditions.every(({ holds }) => holds),
     // Times of taints are whole seconds, rounded down.
     ...(leaves && movesAt !== undefined
-      ? {
-          leavesAfterMs: settings.failureThresholdMs + Math.ceil((movesAt - noticed) / 1000) * 1000,
-        }
+      ? { leavesAfterMs: noticedAfter + Math.ceil((movesAt - noticed) / 1000) * 1000 }
       : {}),
     targets,
     carried,

@@ -49,8 +49,10 @@ export {
   asksForFailback,
   decideFailback,
   type FailbackDecision,
+  failbackRuleOf,
   type FailbackView,
   isReturning,
+  mayFailBack,
 } from "./failback.ts";
 export { type FailbackRule, opensAt, parseFailback } from "./failback-rule.ts";
 export {

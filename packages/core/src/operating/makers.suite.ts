@@ -23,13 +23,19 @@ export function cluster(name: string, pods = 50): Cluster {
   } as unknown as Cluster;
 }
 
-export function rule(effect: string, seconds: number): ClusterTaintPolicy {
+/** The same with an agent that pulls. */
+export function pulling(given: Cluster): Cluster {
+  return { ...given, spec: { ...given.spec, syncMode: "Pull" } };
+}
+
+/** `statuses`: of Ready, those that the rule is for. */
+export function rule(effect: string, seconds: number, statuses = ["False"]): ClusterTaintPolicy {
   return {
     apiVersion: "policy.karmada.io/v1alpha1",
     kind: "ClusterTaintPolicy",
     metadata: { name: "dead", uid: effect, generation: 1, creationTimestamp: CREATED },
     spec: {
-      matchConditions: [{ conditionType: "Ready", operator: "In", statusValues: ["False"] }],
+      matchConditions: [{ conditionType: "Ready", operator: "In", statusValues: statuses }],
       taintsToAdd: [{ key: "dead", effect, addOnMatchSeconds: seconds }],
     },
   } as unknown as ClusterTaintPolicy;

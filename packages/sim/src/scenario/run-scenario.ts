@@ -81,12 +81,12 @@ async function startWorld(
   scenario: Scenario,
   images: Images,
 ): Promise<Simulation> {
-  const { seed, members, pull = [], balancers = [], detectors = [] } = scenario;
+  const { seed, members, pull, balancers = [], detectors = [] } = scenario;
   const { names = false, syncDelayMs = 0 } = scenario;
   const controllers = controllersOf(scenario);
   const beside = { balancers, detectors, names };
-  const options = { seed, members, pull, ...beside, syncDelayMs, images, controllers };
-  const simulation = await createSimulation(ports, options);
+  const options = { seed, members, ...beside, syncDelayMs, images, controllers };
+  const simulation = await createSimulation(ports, { ...options, ...(pull && { pull }) });
   await simulation.advance(READY_MS);
   return simulation;
 }

@@ -2,7 +2,7 @@
  * A simulation that begins where a control plane is: it knows its members again, nothing moves, every promise holds, and what
  * goes wrong then ends as it would have in the world that the snapshot is of.
  */
-import type { AnyObject } from "@lifeboat/api";
+import { type AnyObject, type Cluster, findCondition } from "@lifeboat/api";
 import type { DiskImage } from "@lifeboat/apiserver";
 import { drainPromises } from "@lifeboat/base/adapters";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -20,6 +20,7 @@ import { readSnapshot, type WorldSnapshot } from "./read-snapshot.ts";
 
 const ports = { drain: drainPromises };
 const MEMBERS = ["m1", "m2", "m3"];
+const PULL = ["m2"];
 
 const steps: readonly Step[] = [
   { at: 0, do: "namespace", name: "team" },
@@ -60,8 +61,14 @@ const steps: readonly Step[] = [
 
 const dies: Fault = { fault: "member-crash", member: "m1", at: 10, downFor: 600 };
 
-const start = (images: Images): Promise<Simulation> =>
-  createSimulation(ports, { seed: 7, members: MEMBERS, images, controllers: { failover: true } });
+const start = (images: Images, pull?: readonly string[]): Promise<Simulation> =>
+  createSimulation(ports, {
+    seed: 7,
+    members: MEMBERS,
+    ...(pull && { pull }),
+    images,
+    controllers: { failover: true },
+  });
 
 async function takeSnapshot({ plane, clock }: Simulation): Promise<WorldSnapshot> {
   const { admin } = plane;
@@ -100,7 +107,7 @@ describe("a world from a snapshot", { timeout: 120_000 }, () => {
   let snapshot: WorldSnapshot;
 
   beforeAll(async () => {
-    original = await start(await joinedImages(ports, MEMBERS));
+    original = await start(await joinedImages(ports, MEMBERS, PULL), PULL);
     for (const step of steps) original.clock.after(step.at * 1000, () => takeStep(original, step));
     await original.advance("5m");
     snapshot = await takeSnapshot(original);
@@ -155,7 +162,7 @@ describe("a world from a snapshot", { timeout: 120_000 }, () => {
   it("ends as the original does when a member dies, also if it has died already", async () => {
     const before = stateOf(original);
     arrangeFault(original, dies, () => undefined);
-    await original.advance("70s");
+    await original.advance("50s");
     const begun = await imagesFromSnapshot(ports, await takeSnapshot(original));
     await original.advance("5m");
     expect(differing(before, original).length).toBeGreaterThan(0);
@@ -172,6 +179,27 @@ describe("a world from a snapshot", { timeout: 120_000 }, () => {
     expect(differing(stateOf(original), late)).toEqual([]);
   });
 
+  it("keeps the agent of a member that pulls silent when it was, and the member when that was", async () => {
+    const agent = original.agents.get("m2");
+    agent?.crash();
+    await original.advance("70s");
+    const silent = await imagesFromSnapshot(ports, await takeSnapshot(original));
+    expect(silent.traits?.get("m2")).toMatchObject({ isSilent: false, hasSilentAgent: true });
+    const resumed = await start(silent);
+    await resumed.advance("10m");
+    expect(readyOf(resumed, "m2")).toBe("Unknown");
+
+    agent?.start();
+    await original.advance("60s");
+    original.member("m2").link.set({ down: true });
+    await original.advance("90s");
+    const unwell = await imagesFromSnapshot(ports, await takeSnapshot(original));
+    expect(unwell.traits?.get("m2")).toMatchObject({ isSilent: true, hasSilentAgent: false });
+    const other = await start(unwell);
+    await other.advance("10m");
+    expect(readyOf(other, "m2")).toBe("False");
+  });
+
   it("keeps every promise in a scenario that begins there", async () => {
     const scenario: Scenario = {
       name: "m1 dies",
@@ -186,6 +214,11 @@ describe("a world from a snapshot", { timeout: 120_000 }, () => {
     expect(outcome.timeline.some((line) => line.includes("lifeboat.dev/evacuations"))).toBe(true);
   });
 });
+
+function readyOf({ ledger }: Simulation, name: string): string | undefined {
+  const cluster = ledger.find("plane", "cluster.karmada.io/clusters", `/${name}`)?.object;
+  return findCondition((cluster as Cluster | undefined)?.status?.conditions, "Ready")?.status;
+}
 
 /** What a snapshot does not hold. */
 const LEFT_OUT = /^(\/secrets|coordination\.k8s\.io\/leases|\/events)\//;

@@ -1,21 +1,23 @@
 /**
  * Disks on which a simulation goes on from where a real control plane is.
  *
- *   plane     what the snapshot holds, row by row; only the way to its members is another
+ *   plane     what the snapshot holds, row by row; only the way to members that are pushed to is another
  *   members   the copies that Works say they hold, on nodes that sum up to what they reported, full of pods of others as far
  *             as they reported; what runs in them (ReplicaSets, pods) is made by letting them run on their own for a while
  *
  * What nobody can know from the plane's API is not there: other objects of a member, pods that are broken, its drift. A member
- * that was not Ready is silent until everything is healed.
+ * that was not Ready is silent until everything is healed; so is the agent of one that pulls and whose Ready was Unknown.
  */
 import {
   type AnyObject,
   type Cluster,
   clusters,
+  configMaps,
   findCondition,
   namespaces,
   type New,
   pods,
+  type Resource,
   secrets,
 } from "@lifeboat/api";
 import type { DiskImage } from "@lifeboat/apiserver";
@@ -23,12 +25,14 @@ import { addMs, assert, formatTime } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
 import { podClaimOf, Room } from "@lifeboat/core/placement/capacity";
 import { objectsOf } from "@lifeboat/plane";
+import { DEFAULT_AGENT } from "@lifeboat/plane/agent";
+import { memoryKey } from "@lifeboat/controllers/member-side";
 import { parseObject } from "../disk/ledger.ts";
 import { freshImages, type Images, type MemberTraits } from "../images.ts";
 import type { MemberCluster } from "../member-cluster.ts";
 import { createSimulation, endpointOf, newSecret, type SimulationPorts } from "../simulation.ts";
 import { withCopies } from "./made-copies.ts";
-import { copiesOf } from "./member-copies.ts";
+import { copiesOf, type Copy } from "./member-copies.ts";
 import { nodesOf, othersOf } from "./member-size.ts";
 import type { WorldSnapshot } from "./read-snapshot.ts";
 import { imageOf, type Row, rowOf } from "./rows.ts";
@@ -37,7 +41,7 @@ import { imageOf, type Row, rowOf } from "./rows.ts";
 const START_MS = 60_000;
 const FILL_MS = 10_000;
 
-/** The disks of the plane and of all its members. Members that pull are pushed to in the simulation. */
+/** The disks of the plane and of all its members. */
 export async function imagesFromSnapshot(
   ports: SimulationPorts,
   snapshot: WorldSnapshot,
@@ -66,6 +70,7 @@ export async function imagesFromSnapshot(
 
 function clustersIn({ tables }: WorldSnapshot): readonly Cluster[] {
   return objectsOf(tables, clusters).map((cluster) => {
+    if (cluster.spec.syncMode === "Pull") return cluster;
     const { name } = cluster.metadata;
     const { secretRef = { namespace: wellKnown.CLUSTER_NAMESPACE, name } } = cluster.spec;
     return { ...cluster, spec: { ...cluster.spec, syncMode: "Push", secretRef } };
@@ -78,7 +83,20 @@ function traitsOf(cluster: Cluster): MemberTraits {
   return {
     ...(nodes && { nodes }),
     ...(kubernetesVersion !== undefined && { gitVersion: kubernetesVersion }),
-    isSilent: findCondition(conditions, "Ready")?.status !== "True",
+    ...silenceOf(cluster.spec.syncMode, findCondition(conditions, "Ready")?.status),
+  };
+}
+
+/** What is out of reach: of a member that pulls either its agent, or the member for its agent. */
+function silenceOf(
+  syncMode: string,
+  ready: string | undefined,
+): Pick<MemberTraits, "pulls" | "isSilent" | "hasSilentAgent"> {
+  if (syncMode !== "Pull") return { isSilent: ready !== "True" };
+  return {
+    pulls: true,
+    isSilent: ready === "False",
+    hasSilentAgent: ready !== "True" && ready !== "False",
   };
 }
 
@@ -91,11 +109,12 @@ function planeImage(
   const rows = tables.flatMap(({ resource, objects }) =>
     objects.map((object) => rowOf(resource, object)),
   );
-  const reached = joined.map((cluster) => {
+  const pushed = joined.filter(({ spec }) => spec.syncMode !== "Pull");
+  const reached = pushed.map((cluster) => {
     const spec = { ...cluster.spec, apiEndpoint: endpointOf(cluster.metadata.name) };
     return rowOf(clusters, { ...cluster, spec });
   });
-  const access = joined.map(({ metadata, spec: { secretRef } }) => {
+  const access = pushed.map(({ metadata, spec: { secretRef } }) => {
     const { metadata: made, ...secret } = newSecret(metadata.name, tokens.get(metadata.name) ?? "");
     return rowOf(secrets, {
       ...secret,
@@ -112,13 +131,33 @@ function planeImage(
 }
 
 /** A member that was just installed, with the copies that Works say. */
-function memberImage(
-  fresh: Images,
-  snapshot: WorldSnapshot,
-  { metadata, spec }: Cluster,
-): Promise<DiskImage> {
+function memberImage(fresh: Images, snapshot: WorldSnapshot, cluster: Cluster): Promise<DiskImage> {
+  const { metadata, spec } = cluster;
   const rows = fresh.member.objects.map((row) => withIdentity(row, spec.id));
-  return withCopies(imageOf(rows), copiesOf(snapshot, metadata.name));
+  const memory = spec.syncMode === "Pull" ? memoryOf(cluster) : [];
+  return withCopies(imageOf(rows), [...memory, ...copiesOf(snapshot, metadata.name)]);
+}
+
+/** What an agent keeps in its member: the Cluster that it registered. */
+function memoryOf({ metadata: { uid, name, creationTimestamp } }: Cluster): readonly Copy[] {
+  const key = memoryKey(name, DEFAULT_AGENT.namespace);
+  const copy = (resource: Resource, manifest: AnyObject): Copy => {
+    const identity = { uid: `${uid}-${resource.plural}`, creationTimestamp };
+    return { resource, manifest, identity };
+  };
+  return [
+    copy(namespaces, {
+      apiVersion: "v1",
+      kind: "Namespace",
+      metadata: { name: key.namespace },
+    } as AnyObject),
+    copy(configMaps, {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: key,
+      data: { clusterUid: uid },
+    } as unknown as AnyObject),
+  ];
 }
 
 /** A cluster is known by the uid of this namespace. */
@@ -137,7 +176,7 @@ async function started(
   joined: readonly Cluster[],
 ): Promise<readonly MemberCluster[]> {
   const members = joined.map(({ metadata }) => metadata.name);
-  const simulation = await createSimulation(ports, { seed: 1, members, images });
+  const simulation = await createSimulation(ports, { seed: 1, members, pull: [], images });
   await simulation.advance(START_MS);
   const filled = joined.map((cluster) => fill(simulation.member(cluster.metadata.name), cluster));
   await simulation.advance(FILL_MS);

@@ -5,6 +5,9 @@
  *   foreseen    `simulate --every`    decided without playing: the same moves, targets, order, and the same gaps as a full play
  *   explained   `explain`             for one workload alone, where there is room for all: the same answer and targets
  *
+ * In half of the fleets two members pull; the rule is for Ready=False, for Ready=Unknown or for both; a failure may take all members
+ * that pull, as that of a region does.
+ *
  * A member that is overfull before the failure is not compared: which pods wait in it is not to be read from the control plane.
  */
 import {
@@ -61,12 +64,16 @@ export interface RandomFleet {
   readonly controllers: Partial<ControllersOptions>;
   /** How many pods each member takes; absent: enough for all. */
   readonly pods?: number;
+  /** Those of the members that pull. */
+  readonly pull: readonly string[];
 }
 
 /** Some workloads with placements, tolerations and purge modes of every sort, and one rule. */
 export function randomFleet(random: Random): RandomFleet {
   const chance = (share: number): boolean => random.next() < share;
   const upTo = (n: number): number => Math.floor(random.next() * n);
+  // Apart from the rest, so that a seed gives the same workloads with and without.
+  const kinds = random.fork("kinds of members");
   const names = Array.from({ length: 2 + upTo(5) }, (_, i) => `w${i}`);
   const steps = names.flatMap((name): readonly Step[] => {
     const kind = chance(0.85) ? "Deployment" : "ConfigMap";
@@ -80,7 +87,7 @@ export function randomFleet(random: Random): RandomFleet {
     do: "taint-policy",
     name: "failed",
     condition: "Ready",
-    statuses: ["False", "Unknown"],
+    statuses: randomStatuses(kinds),
     effect: chance(0.8) ? "NoExecute" : "PreferNoExecute",
     addAfter: 5 + upTo(60),
     removeAfter: 5,
@@ -93,7 +100,14 @@ export function randomFleet(random: Random): RandomFleet {
       ...(chance(0.3) && { resourceEvictionRate: 0.2 + random.next() * 3 }),
     },
     ...(chance(0.3) && { pods: 4 + upTo(8) }),
+    pull: kinds.next() < 0.5 ? MEMBERS.slice(kinds.below(3)).slice(0, 2) : [],
   };
+}
+
+/** For both, for those that are pushed to, or for those that pull. */
+function randomStatuses(random: Random): readonly ("False" | "Unknown")[] {
+  const sorts = [["False", "Unknown"], ["False"], ["Unknown"]] as const;
+  return sorts[random.below(2 * sorts.length)] ?? sorts[0];
 }
 
 /** What brakes the next failure: clusters that have failed already, a pause, a rate that a person set. */
@@ -150,21 +164,24 @@ function randomPlacement(
 export interface World {
   readonly simulation: Simulation;
   readonly controllers: Partial<ControllersOptions>;
+  readonly pull: readonly string[];
 }
 
-export async function startFleet({ steps, controllers, pods }: RandomFleet): Promise<World> {
-  const images = await joinedImages(ports, MEMBERS);
+export async function startFleet({ steps, controllers, pods, pull }: RandomFleet): Promise<World> {
+  const images = await joinedImages(ports, MEMBERS, pull);
   const simulation = await createSimulation(ports, {
     seed: 7,
     members: MEMBERS,
+    pull,
     images: pods === undefined ? images : small(images, pods),
     controllers,
   });
   for (const step of steps)
     simulation.clock.after(step.at * 1000, () => takeStep(simulation, step));
   await simulation.advance("5m");
-  if (pods !== undefined && !isAllHealthy(simulation)) return startFleet({ steps, controllers });
-  return { simulation, controllers };
+  if (pods !== undefined && !isAllHealthy(simulation))
+    return startFleet({ steps, controllers, pull });
+  return { simulation, controllers, pull };
 }
 
 function isAllHealthy({ ledger }: Simulation): boolean {
@@ -186,13 +203,19 @@ async function openFrom({ simulation: { plane, clock } }: World): Promise<PlayFr
   return { snapshot, images: await imagesFromSnapshot(ports, snapshot) };
 }
 
+/** One member or two, or all that pull: then the control plane may be cut off itself. */
+function randomFailure(random: Random, pull: readonly string[]): readonly string[] {
+  const some = MEMBERS.filter(() => random.next() < 0.35).slice(0, 2);
+  if (pull.length > 0 && random.next() < 0.4) return pull;
+  return some.length === 0 ? ["m1"] : some;
+}
+
 /** Simulates a random failure, lets it happen, and compares. */
 export async function expectPlayedAgrees(seed: number): Promise<void> {
   const random = createRandom(seed);
   const world = await startFleet(randomFleet(random));
-  const fail = MEMBERS.filter(() => random.next() < 0.35).slice(0, 2);
-  if (fail.length === 0) fail.push("m1");
-  const { simulation, controllers } = world;
+  const { simulation, controllers, pull } = world;
+  const fail = randomFailure(random, pull);
   const before = simulation.ledger.hash;
   const request = { fail, controllers, limitMs: LIMIT_MS };
   const played = await playFailure(ports, await openFrom(world), request);
@@ -200,7 +223,10 @@ export async function expectPlayedAgrees(seed: number): Promise<void> {
   expect(played.isCutOff).toBe(false);
 
   const order = leavingOrder(simulation, fail);
-  for (const name of fail) simulation.member(name).crash();
+  for (const name of fail) {
+    simulation.agents.get(name)?.crash();
+    simulation.member(name).crash();
+  }
   await simulation.advance(played.playedMs);
   const happened = resultsOf(simulation);
   const foretold = new Map(played.workloads.map(({ workload, after }) => [workload, after]));

@@ -15,7 +15,7 @@ import { playFailure } from "./play-failure.ts";
 const ports = { drain: drainPromises };
 const MEMBERS = ["m1", "m2", "m3"];
 
-async function startWorld(): Promise<Simulation> {
+async function startWorld(clusters: readonly string[] = ["m1"]): Promise<Simulation> {
   const simulation = await createSimulation(ports, {
     seed: 7,
     members: MEMBERS,
@@ -29,7 +29,9 @@ async function startWorld(): Promise<Simulation> {
       do: "policy",
       name,
       selects: [{ kind: "Deployment", name }],
-      clusters: ["m1"],
+      clusters,
+      divided: true,
+      aggregated: true,
     },
   ]);
   for (const step of steps)
@@ -108,6 +110,26 @@ describe("a played edit", { timeout: 120_000 }, () => {
     await expect(plan(simulation, [broken])).rejects.toThrow(/resourceSelectors/);
     const unknown = { ...moved([]), kind: "Nothing" };
     await expect(plan(simulation, [unknown])).rejects.toThrow("does not serve Nothing");
+  });
+
+  it("goes on until a rate of 0 ends that a person set", async () => {
+    const simulation = await startWorld(["m1", "m2"]);
+    takeStep(simulation, { at: 0, do: "set-rate", perSecond: 0, lasts: 1200 });
+    await simulation.advance("5s");
+    const rule: Manifest & { readonly spec: unknown } = {
+      apiVersion: "policy.karmada.io/v1alpha1",
+      kind: "ClusterTaintPolicy",
+      metadata: { name: "leave-m1" },
+      spec: {
+        targetCluster: { clusterNames: ["m1"] },
+        matchConditions: [{ conditionType: "Ready", operator: "In", statusValues: ["True"] }],
+        taintsToAdd: [{ key: "example.com/leave", effect: "NoExecute", addOnMatchSeconds: 5 }],
+      },
+    };
+    const { workloads, tookMs, isCutOff } = await plan(simulation, [rule]);
+    expect(workloads.map(({ before, after }) => `${before} → ${after}`)).toEqual(["m1:2 → m2:2"]);
+    expect(tookMs).toBeGreaterThan(1_180_000);
+    expect(isCutOff).toBe(false);
   });
 
   it("a rule that is only planned counts in a played failure", async () => {

@@ -19,15 +19,8 @@ import { clusterOfWork } from "@lifeboat/core/propagation/works";
 import type { Ledger } from "../disk/ledger.ts";
 import { createSimulation, type SimulationPorts } from "../simulation.ts";
 import { isWhole } from "./outcome.ts";
-import {
-  applyFirst,
-  HEARTBEATS,
-  type PlayFrom,
-  type PlayRequest,
-  REST_MS,
-  untilAtRest,
-} from "./play.ts";
-import { longestWindowMs } from "./play-failure.ts";
+import { applyFirst, HEARTBEATS, type PlayFrom, type PlayRequest, untilAtRest } from "./play.ts";
+import { restMsOf } from "./rest.ts";
 
 export interface ChangedWorkload {
   /** `Deployment shop/web`. */
@@ -68,7 +61,7 @@ export async function playChange(
     if (!HEARTBEATS.has(table)) lastChange = at - began;
   });
   await applyFirst(simulation, snapshot, apply);
-  const restMs = REST_MS + longestWindowMs(snapshot, apply);
+  const restMs = restMsOf(snapshot, request);
   const end = await untilAtRest(simulation, () => lastChange, { restMs, limitMs });
   const after = bindingsOf(ledger);
   const uids = [...new Set([...before.keys(), ...after.keys()])];

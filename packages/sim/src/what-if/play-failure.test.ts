@@ -25,12 +25,16 @@ import { type PlayedFailure, playFailure } from "./play-failure.ts";
 const ports = { drain: drainPromises };
 const MEMBERS = ["m1", "m2", "m3", "m4"];
 const HOUR_MS = 3_600_000;
-const failedTaint = (effect: "NoExecute" | "PreferNoExecute", addAfter: number): Step => ({
+const failedTaint = (
+  effect: "NoExecute" | "PreferNoExecute",
+  addAfter: number,
+  statuses: readonly ("False" | "Unknown")[] = ["False", "Unknown"],
+): Step => ({
   at: 2,
   do: "taint-policy",
   name: "failed",
   condition: "Ready",
-  statuses: ["False", "Unknown"],
+  statuses,
   effect,
   addAfter,
   removeAfter: 5,
@@ -41,11 +45,16 @@ interface World {
   readonly failover: boolean;
 }
 
-async function startWorld(steps: readonly Step[], failover = true): Promise<World> {
+async function startWorld(
+  steps: readonly Step[],
+  failover = true,
+  pull: readonly string[] = [],
+): Promise<World> {
   const simulation = await createSimulation(ports, {
     seed: 7,
     members: MEMBERS,
-    images: await joinedImages(ports, MEMBERS),
+    pull,
+    images: await joinedImages(ports, MEMBERS, pull),
     controllers: { failover },
   });
   for (const step of steps)
@@ -142,6 +151,39 @@ describe("a played failure", { timeout: 120_000 }, () => {
     );
     const { workloads } = await play(world, ["m1"]);
     expect(workloads).toMatchObject([{ workload: "Deployment default/web", reason }]);
+  });
+
+  it.each([
+    [["Unknown"], "Moved"],
+    [["False"], "NotTainted"],
+  ] as const)(
+    "a Pull cluster falls silent: with a rule for %s it is %s",
+    async (statuses, reason) => {
+      const steps = [
+        deployment("web", 2),
+        placedOn("web", { clusters: ["m1", "m2"], divided: true, aggregated: true }),
+        failedTaint("NoExecute", 5, statuses),
+      ];
+      const world = await startWorld(steps, true, ["m1", "m2", "m3"]);
+      const at = resultsOf(world.simulation).get("Deployment default/web")?.slice(0, 2) ?? "";
+      const played = await play(world, [at]);
+      expect(played.workloads).toMatchObject([{ reason }]);
+      expect(played.clusters[0]?.notReadyAt).toBeGreaterThanOrEqual(40_000);
+      expect(played.clusters[0]?.notReadyAt).toBeLessThanOrEqual(50_000);
+    },
+  );
+
+  it("stops where most Pull clusters fall silent at once: the control plane may be cut off", async () => {
+    const steps = [
+      deployment("web", 1),
+      placedOn("web", { clusters: ["m1", "m2"], divided: true, aggregated: true }),
+      failedTaint("NoExecute", 5),
+    ];
+    const world = await startWorld(steps, true, ["m1", "m3"]);
+    const { workloads } = await play(world, ["m1", "m3"]);
+    const [web] = workloads;
+    expect(web).toMatchObject({ reason: "Queued", before: "m1:1", after: "m1:1" });
+    expect(web?.message).toContain("PlaneMayBeIsolated");
   });
 
   it("tells a copy too few from a workload that is gone", async () => {

@@ -2,17 +2,14 @@
  * What would happen if these clusters failed now: the production code plays it, from a snapshot, on a virtual clock.
  *
  * 1. Nothing outside is touched: after the snapshot was read, no connection is used.
- * 2. It ends when nothing was written for longer than every window and toleration of the snapshot, or at the limit.
- * 3. Pull members are played as Push members: their silence is found by probes, not by a lease that lapses.
+ * 2. It ends when nothing was written for longer than every wait of the snapshot and of the request (`rest.ts`), or at the limit.
+ * 3. A Pull member fails together with its agent: its silence is found by a lease that lapses.
  * 4. In a member that is overfull already, which pods wait is decided anew: the control plane's API does not have it.
  */
 import {
   type Cluster,
   clusterResourceBindings,
   clusters,
-  type ClusterTaintPolicy,
-  clusterTaintPolicies,
-  evacuationBudgets,
   evacuations,
   evacuationSlices,
   findCondition,
@@ -27,7 +24,7 @@ import { wellKnown } from "@lifeboat/core";
 import { plainMoment } from "@lifeboat/base";
 import { clusterNamesOf, resultOf } from "@lifeboat/core/binding";
 import { workloadOf } from "@lifeboat/core/clusters";
-import { isFailed, overrideUntil } from "@lifeboat/core/failover/evacuation";
+import { isFailed } from "@lifeboat/core/failover/evacuation";
 import {
   evacuationEntries,
   type Outcome,
@@ -35,19 +32,10 @@ import {
   strengthWithout,
 } from "@lifeboat/core/operating";
 import { clusterOfWork } from "@lifeboat/core/propagation/works";
-import { objectsOf } from "@lifeboat/plane";
 import type { Committed, Ledger } from "../disk/ledger.ts";
 import { createSimulation, type Simulation, type SimulationPorts } from "../simulation.ts";
-import type { WorldSnapshot } from "../snapshot/read-snapshot.ts";
-import {
-  applyFirst,
-  HEARTBEATS,
-  type Manifest,
-  type PlayFrom,
-  type PlayRequest,
-  REST_MS,
-  untilAtRest,
-} from "./play.ts";
+import { applyFirst, HEARTBEATS, type PlayFrom, type PlayRequest, untilAtRest } from "./play.ts";
+import { restMsOf } from "./rest.ts";
 import { isWhole, outcomeOf, type OutcomeView } from "./outcome.ts";
 
 export interface FailureRequest extends PlayRequest {
@@ -104,8 +92,11 @@ export async function playFailure(
   if (request.apply !== undefined) await applyFirst(simulation, snapshot, request.apply);
   const failed = new Set(request.fail);
   const diary = new Diary(simulation.ledger, failed);
-  for (const name of request.fail) simulation.member(name).crash();
-  const restMs = REST_MS + longestWindowMs(snapshot, request.apply) + overrideMs(snapshot);
+  for (const name of request.fail) {
+    simulation.agents.get(name)?.crash();
+    simulation.member(name).crash();
+  }
+  const restMs = restMsOf(snapshot, request);
   const { limitMs } = request;
   const end = await untilAtRest(simulation, () => diary.lastChange, { restMs, limitMs });
   return {
@@ -115,38 +106,6 @@ export async function playFailure(
     untouched: diary.untouched,
     ...end,
   };
-}
-
-/** No rule of the plane waits longer than this before it does something without a further event. */
-export function longestWindowMs(
-  { tables }: WorldSnapshot,
-  applied: readonly Manifest[] = [],
-): number {
-  const added = applied.filter(({ kind }) => kind === clusterTaintPolicies.kind);
-  const windows = [
-    ...objectsOf(tables, clusterTaintPolicies),
-    ...(added as readonly unknown[] as readonly ClusterTaintPolicy[]),
-  ].flatMap(({ spec }) =>
-    (spec.taintsToAdd ?? []).map(({ addOnMatchSeconds = 300 }) => addOnMatchSeconds),
-  );
-  const tolerated = [resourceBindings, clusterResourceBindings].flatMap((resource) =>
-    objectsOf(tables, resource).flatMap(({ spec: { placement, failover } }) => [
-      ...(placement?.clusterTolerations ?? []).map(
-        ({ tolerationSeconds = 0 }) => tolerationSeconds,
-      ),
-      ...(failover?.cluster === undefined ? [] : [failover.cluster.tolerationSeconds ?? 300]),
-      failover?.application?.decisionConditions.tolerationSeconds ?? 0,
-      failover?.application?.gracePeriodSeconds ?? 0,
-    ]),
-  );
-  return (Math.max(0, ...windows) + Math.max(0, ...tolerated)) * 1000;
-}
-
-/** How long a rate still holds that a person set: a rate of 0 ends without a write. */
-function overrideMs({ tables, takenAt }: WorldSnapshot): number {
-  const [budget] = objectsOf(tables, evacuationBudgets);
-  const until = overrideUntil(budget?.spec.rateOverride, plainMoment(takenAt));
-  return until === undefined ? 0 : until - takenAt;
 }
 
 function workloadsOf(

@@ -36,8 +36,6 @@ export interface PlayRequest {
 export const HEARTBEATS: ReadonlySet<string> = new Set(["coordination.k8s.io/leases", "/events"]);
 
 const STEP_MS = 10_000;
-/** Longer than any pace of the controllers. */
-export const REST_MS = 3 * 60_000;
 
 /** Lets a person write the objects, and returns when it is done; throws what refuses one of them. */
 export async function applyFirst(

@@ -62,6 +62,23 @@ const DEFAULT_TOLERATION_SECONDS = 300;
 const MIN_TOLERATION_SECONDS = 10;
 const DEFAULT_GRACE_SECONDS = 600;
 
+type ApplicationFailover = NonNullable<
+  NonNullable<ResourceBinding["spec"]["failover"]>["application"]
+>;
+
+/** How long the workload may be unhealthy in a cluster, whatever less its policy has. */
+export function toleratedSecondsOf({ decisionConditions }: ApplicationFailover): number {
+  const { tolerationSeconds = DEFAULT_TOLERATION_SECONDS } = decisionConditions;
+  return Math.max(tolerationSeconds, MIN_TOLERATION_SECONDS);
+}
+
+/** How long a copy that leaves gracefully waits for the new one, at most. */
+export function applicationGraceSeconds({
+  gracePeriodSeconds,
+}: Pick<ApplicationFailover, "gracePeriodSeconds">): number {
+  return gracePeriodSeconds ?? DEFAULT_GRACE_SECONDS;
+}
+
 /** Decides what is remembered of a workload's health, and which clusters it is to leave. */
 export function decideApplication(
   view: ApplicationView,
@@ -72,8 +89,7 @@ export function decideApplication(
   if (application === undefined) return planOf(binding, NOTHING, [], "NotAsked");
   if (isFederated(binding)) return planOf(binding, NOTHING, [], "Federated");
   const health = healthOf(view);
-  const { tolerationSeconds = DEFAULT_TOLERATION_SECONDS } = application.decisionConditions;
-  const seconds = Math.max(tolerationSeconds, MIN_TOLERATION_SECONDS);
+  const seconds = toleratedSecondsOf(application);
   const former = readRecord(binding);
   const since = new Map<string, Instant>();
   const due: string[] = [];
@@ -144,7 +160,9 @@ export function evictApplication(
       message: `the application has been unhealthy in cluster ${cluster} since ${formatTime(since)}`,
       producer: producerOf(remembered),
       purgeMode: mode,
-      ...(mode === "Gracefully" && { gracePeriodSeconds: graceOf(remembered) }),
+      ...(mode === "Gracefully" && {
+        gracePeriodSeconds: applicationGraceSeconds(remembered.spec.failover?.application ?? {}),
+      }),
       state: carried.labels,
       inject: carried.inject,
     },
@@ -223,10 +241,6 @@ function episodeOf(
  */
 function isUnderWay(task: EvictionTask): boolean {
   return isApplicationFailover(task) && task.suppressDeletion !== true;
-}
-
-function graceOf({ spec }: ResourceBinding): number {
-  return spec.failover?.application?.gracePeriodSeconds ?? DEFAULT_GRACE_SECONDS;
 }
 
 function producerOf({ metadata }: ResourceBinding): string {
