@@ -10,6 +10,7 @@ import {
   type Interpretation,
   type PlaneContext,
   type Reading,
+  TargetRoom,
   type TokenRegistration,
 } from "@lifeboat/controllers/context";
 import { createClockWatch } from "@lifeboat/controllers/operating";
@@ -31,6 +32,8 @@ export interface PlaneContextPorts extends KitPorts {
   readonly skippedApis?: readonly string[];
   /** How the collections of the control plane are read; in pages when absent. */
   readonly reading?: Reading;
+  /** How often clusters count their room; 10 seconds when absent. */
+  readonly clusterStatusUpdateFrequencyMs?: number;
   /** Which of several instances reports Events: the host's or pod's name. */
   readonly instance: string;
 }
@@ -67,6 +70,9 @@ export function createPlaneContext(ports: PlaneContextPorts, plane: Client): Run
     reading,
   );
   const scripts = ports.interpretation?.({ ...kit, events }, informers);
+  const fleetView = createFleetView(informers);
+  const countMs = ports.clusterStatusUpdateFrequencyMs;
+  const targetRoom = new TargetRoom({ informers, fleetView, time, countMs });
   const scriptServices: readonly Service[] = scripts === undefined ? [] : [scripts];
   const interpretation = scripts ?? builtinInterpretation;
   const watched: readonly Service[] = Object.values(informers);
@@ -77,7 +83,8 @@ export function createPlaneContext(ports: PlaneContextPorts, plane: Client): Run
       time,
       plane,
       informers,
-      fleetView: createFleetView(informers),
+      fleetView,
+      targetRoom,
       events,
       templates,
       connections,

@@ -109,23 +109,24 @@ class Failback {
   }
 
   async look(key: ObjectKey, signal: AbortSignal): Promise<Outcome> {
-    const { informers, time, plane, log, events, fleetView } = this.#context;
+    const { informers, time, plane, log, events, targetRoom } = this.#context;
     const binding = bindingOf(informers, key);
     if (binding === undefined || binding.metadata.deletionTimestamp !== undefined) return done;
     const policy = policyOf(informers, binding);
     if (!asksForFailback(policy) || this.#isBehind(key, binding)) return done;
+    const moment = time.moment();
     const decision = decideFailback(
       {
         binding,
         policy,
         clusters: informers.clusters.list(),
-        fleet: fleetView,
+        fleet: targetRoom.fleetFor(binding, moment),
         evacuations: informers.evacuations.list(),
         budget: informers.evacuationBudgets.get(FLEET_RECORD)?.spec,
         returning: this.#returningWith(binding),
         carriesState: this.#carriesState,
       },
-      time.moment(),
+      moment,
     );
     if (decision.outcome === "stays") {
       const { reason, until } = decision;
@@ -133,8 +134,14 @@ class Failback {
       return until === undefined ? done : checkAgainAt(until);
     }
     const back = decision.targets.filter(({ name }) => !isOn(binding, name));
-    await Promise.all(back.map(({ name }) => this.#confirm(name, signal)));
-    const written = await plane.update(bindingResource(key), decision.binding, { signal });
+    targetRoom.promise(binding, decision.targets);
+    let written: Binding | undefined;
+    try {
+      await Promise.all(back.map(({ name }) => this.#confirm(name, signal)));
+      written = await plane.update(bindingResource(key), decision.binding, { signal });
+    } finally {
+      if (written === undefined) targetRoom.forget(bindingOf(informers, key) ?? binding);
+    }
     this.#begun.set(formatKey(key), written.metadata.resourceVersion);
     const to = sharesOf(decision.targets);
     log.info("a workload returns to where it ran before an outage", {
