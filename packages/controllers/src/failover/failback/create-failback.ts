@@ -45,6 +45,8 @@ import {
 } from "../../context/bindings.ts";
 import type { PlaneContext } from "../../context/context.ts";
 import { FLEET_RECORD } from "../../context/fleet-record.ts";
+import { worksOf } from "../../context/observe-works.ts";
+import { watchingTemplates } from "../../context/templates.ts";
 
 export interface FailbackOptions {
   /** The gate `Failover`: while it is off, nothing moves by itself (D18). */
@@ -70,6 +72,9 @@ export function createFailback(
         watching(informers.clusters, (old, now) => (isSameCluster(old, now) ? [] : all())),
         watching(informers.evacuations, (old, now) => (isOver(old) === isOver(now) ? [] : all())),
         watching(informers.evacuationBudgets, all),
+        // What a workload carries is on its binding again when it changes: nothing is decided before they are known (D20).
+        watching(informers.works, () => []),
+        watchingTemplates(context.templates, () => []),
         watching(informers.propagationPolicies, all),
         watching(informers.clusterPropagationPolicies, all),
       ],
@@ -109,7 +114,7 @@ class Failback {
   }
 
   async look(key: ObjectKey, signal: AbortSignal): Promise<Outcome> {
-    const { informers, time, plane, log, events, targetRoom } = this.#context;
+    const { informers, time, plane, log, events, targetRoom, templates } = this.#context;
     const binding = bindingOf(informers, key);
     if (binding === undefined || binding.metadata.deletionTimestamp !== undefined) return done;
     const policy = policyOf(informers, binding);
@@ -118,13 +123,17 @@ class Failback {
     const decision = decideFailback(
       {
         binding,
-        policy,
         clusters: informers.clusters.list(),
         fleet: targetRoom.fleetFor(binding, moment),
         evacuations: informers.evacuations.list(),
         budget: informers.evacuationBudgets.get(FLEET_RECORD)?.spec,
         returning: this.#returningWith(binding),
-        carriesState: this.#carriesState,
+        state: {
+          enabled: this.#carriesState,
+          policy,
+          template: templates.get(binding.spec.resource),
+          works: worksOf(this.#context, binding),
+        },
       },
       moment,
     );
@@ -154,6 +163,12 @@ class Failback {
       reason: "FailbackDecided",
       message: `Returns to ${to}: the clusters are back, and the policy asks for failback.`,
     });
+    for (const message of decision.warnings)
+      recordOnWorkload(events, written, {
+        type: "Warning",
+        reason: "StateNotPreserved",
+        message,
+      });
     return done;
   }
 
