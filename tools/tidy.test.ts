@@ -225,6 +225,9 @@ describe("sources", () => {
     ["const {\n  replicas,\n  clusters: result = [],\n} = binding?.spec ?? {};", true],
     ["({ spec: { gracefulEvictionTasks = [] } }: ResourceBinding) => 1", true],
     ['({ clusters = [] }: ResourceBinding["spec"]) => 1', true],
+    ["binding.spec.suspension?.dispatching === true", true],
+    ["suspension?.dispatchingOnClusters?.clusterNames", true],
+    ["binding.spec.suspension?.scheduling === true", false],
     ["const { clusters: _former, ...spec } = binding.spec;", false],
     ["requiredBy.some(({ clusters = [] }) => clusters.length > 0)", false],
     ["const { clusters = [] } = parsed; const { placement } = binding.spec;", false],
@@ -282,11 +285,15 @@ function linesOfUnclear(
     );
 }
 
-/** Whether a source reads the result or the tasks of a binding by itself: with a default, or only if they are there. */
+/**
+ * Whether a source reads the result or the tasks of a binding by itself, with a default or only if they are there; or where its
+ * dispatching is suspended.
+ */
 function readsBinding(text: string): boolean {
   const list = String.raw`\b(?:clusters|gracefulEvictionTasks)`;
   return [
     String.raw`\bspec\??\.${list.slice(2)} ?(?:\?\?|\?\.)`,
+    String.raw`\bsuspension\??\.dispatching`,
     String.raw`${list}(?:: \w+)? = \[\][^{}=]*\} = [\w.?]*\bspec\b`,
     String.raw`\bspec: \{[^{}]*${list}(?:: \w+)? = \[\]`,
     String.raw`${list}(?:: \w+)? = \[\][^{}]*\}: ResourceBinding\["spec"\]`,

@@ -31,6 +31,7 @@ import {
   createPlaneInformers,
   createTemplates,
   type PlaneContext,
+  TargetRoom,
 } from "@lifeboat/controllers/context";
 import { createScheduler } from "@lifeboat/controllers/placement";
 import { wellKnown } from "@lifeboat/core";
@@ -130,9 +131,11 @@ async function measureDurable(
   const informers = createPlaneInformers(ports, plane);
   const events = createEventRecorder(ports, plane, { component: "bench", instance: "bench" });
   const times: number[] = [];
+  const fleetView = createFleetView(informers);
+  const time = new SteadyTime(ports.clock);
   const context: PlaneContext = {
     ...ports,
-    time: new SteadyTime(ports.clock),
+    time,
     metrics: {
       ...silentMetrics,
       histogram: (definition) => ({
@@ -144,7 +147,8 @@ async function measureDurable(
     },
     plane,
     informers,
-    fleetView: createFleetView(informers),
+    fleetView,
+    targetRoom: new TargetRoom({ informers, fleetView, time }),
     events,
     templates: createTemplates(ports, plane),
     connections: createMemberConnections(ports, plane, informers.clusters, () => {

@@ -617,10 +617,24 @@ export const seededFaults: readonly SeededFault[] = [
   {
     promise: "D8",
     breaks: "many evictions count on the same room",
-    file: "packages/controllers/src/failover/evacuation/targets.ts",
+    file: "packages/controllers/src/context/target-room.ts",
     symbol: "isUnplaced",
     replace: "() => false",
-    caughtBy: ["packages/controllers/src/failover/evacuation/releaser.test.ts"],
+    caughtBy: [
+      "packages/controllers/src/failover/evacuation/releaser.test.ts",
+      "packages/plane/test/failover/application.test.ts",
+    ],
+  },
+  {
+    promise: "D8",
+    breaks: "workloads that fail together count on the same room",
+    file: "packages/controllers/src/context/target-room.ts",
+    symbol: "TargetRoom.promise",
+    replace: "() => undefined",
+    caughtBy: [
+      "packages/controllers/src/context/target-room.test.ts",
+      "packages/plane/test/failover/application.test.ts",
+    ],
   },
   {
     promise: "D13",

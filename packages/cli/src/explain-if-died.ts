@@ -3,25 +3,18 @@
  * Also reads what that takes from the control plane.
  */
 import {
-  clusterPropagationPolicies,
   clusterTaintPolicies,
-  evacuationBudgets,
-  FLEET_BUDGET,
   humanDuration,
-  type KubeObject,
   type LedgerEntry,
   ledgerSlices,
-  orNothing,
-  propagationPolicies,
   type ResourceBinding,
   Refused,
 } from "@lifeboat/api";
 import type { Instant } from "@lifeboat/base";
-import { discover } from "@lifeboat/controllers/context";
+import { discover, readRecord } from "@lifeboat/controllers/context";
 import { clusterNamesOf } from "@lifeboat/core/binding";
 import { readLedger } from "@lifeboat/core/history";
 import { decideIfDied, type IfDied, type IfDiedView, sharesOf } from "@lifeboat/core/operating";
-import { claimOf } from "@lifeboat/core/propagation/matching";
 import { clusterOfWork } from "@lifeboat/core/propagation/works";
 import type { Client } from "@lifeboat/kit";
 import { foresightSettingsOf } from "@lifeboat/plane";
@@ -30,6 +23,7 @@ import type { FailoverView } from "./explain-failover.ts";
 import { CommandFailed } from "./failure.ts";
 import { kindsMeantBy, type NamedWorkload } from "./find-binding.ts";
 import { historyLines } from "./history/history-text.ts";
+import { policyOf, templateOf } from "./read-workload.ts";
 import { hanging } from "./wrap.ts";
 
 /** Everything beside the placement that is explained. */
@@ -51,8 +45,7 @@ export async function foresee(
   const template = await templateOf(plane, binding);
   const policy = await policyOf(plane, binding);
   const { items: taintPolicies } = await plane.list(clusterTaintPolicies);
-  const fleet = { namespace: "", name: FLEET_BUDGET };
-  const budget = await orNothing(plane.get(evacuationBudgets, fleet));
+  const budget = await readRecord(plane);
   const base: Omit<IfDiedView, "cluster" | "work"> = {
     binding,
     template: template as IfDiedView["template"],
@@ -70,29 +63,6 @@ export async function foresee(
   const all = readLedger((await plane.list(ledgerSlices)).items);
   const history = all.filter(({ subject }) => subject.uid === binding.metadata.uid);
   return { ifDied, history };
-}
-
-async function templateOf(
-  plane: Client,
-  { spec }: ResourceBinding,
-): Promise<KubeObject | undefined> {
-  const { apiVersion, kind, name, namespace = "" } = spec.resource;
-  const { resources } = await discover(plane);
-  const resource = resources.find(
-    (one) =>
-      one.kind === kind &&
-      (one.group === "" ? one.version : `${one.group}/${one.version}`) === apiVersion,
-  );
-  return resource && orNothing(plane.get(resource, { namespace, name }));
-}
-
-async function policyOf(plane: Client, binding: ResourceBinding): Promise<KubeObject | undefined> {
-  const claim = claimOf(binding);
-  if (claim === undefined) return undefined;
-  const { namespace, name } = claim;
-  return namespace === ""
-    ? orNothing(plane.get(clusterPropagationPolicies, { namespace, name }))
-    : orNothing(plane.get(propagationPolicies, { namespace, name }));
 }
 
 /** Why there is no binding: the object is not there, or no policy claims it. */

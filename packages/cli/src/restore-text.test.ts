@@ -11,6 +11,7 @@ const PLAN = {
   ],
   leaves: [{ name: "c", replicas: 5 }],
   purgeMode: "Gracefully",
+  warnings: [] as readonly string[],
 } as const;
 
 it.each([
@@ -20,6 +21,10 @@ it.each([
     "goes back to a:3, b:2. It leaves c first, and does not run until it is gone there.",
   ],
   [{ ...PLAN, leaves: [] }, "goes back to a:3, b:2."],
+  [
+    { ...PLAN, leaves: [], warnings: ["no state is kept"] },
+    "goes back to a:3, b:2. State: no state is kept.",
+  ],
 ])("says where it goes and what it leaves", (plan, text) => {
   expect(restoreText("deployment/web", plan)).toBe(`deployment/web ${text}`);
 });

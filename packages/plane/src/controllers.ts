@@ -232,7 +232,6 @@ const CONTROLLERS: ReadonlyMap<string, Build> = new Map<string, Build>([
         statefulFailoverInjection: options.statefulFailoverInjection,
         noExecutePurgeMode: options.noExecutePurgeMode,
         approval: options.evacuationApproval,
-        clusterStatusUpdateFrequencyMs: options.clusterStatusUpdateFrequencyMs,
         rates: evictionRatesOf(options),
       }),
   ],

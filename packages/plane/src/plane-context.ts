@@ -10,6 +10,7 @@ import {
   type Interpretation,
   type PlaneContext,
   type Reading,
+  TargetRoom,
   type TokenRegistration,
 } from "@lifeboat/controllers/context";
 import { createClockWatch } from "@lifeboat/controllers/operating";
@@ -33,6 +34,8 @@ export interface PlaneContextPorts extends KitPorts {
   readonly reading?: Reading;
   /** Whether Secrets of Clusters are bound to their endpoints here; absent: yes. */
   readonly bindsSecrets?: boolean;
+  /** How often clusters count their room; 10 seconds when absent. */
+  readonly clusterStatusUpdateFrequencyMs?: number;
   /** Which of several instances reports Events: the host's or pod's name. */
   readonly instance: string;
 }
@@ -70,6 +73,9 @@ export function createPlaneContext(ports: PlaneContextPorts, plane: Client): Run
     ports.bindsSecrets === undefined ? {} : { bindsSecrets: ports.bindsSecrets },
   );
   const scripts = ports.interpretation?.({ ...kit, events }, informers);
+  const fleetView = createFleetView(informers);
+  const countMs = ports.clusterStatusUpdateFrequencyMs;
+  const targetRoom = new TargetRoom({ informers, fleetView, time, countMs });
   const scriptServices: readonly Service[] = scripts === undefined ? [] : [scripts];
   const interpretation = scripts ?? builtinInterpretation;
   const watched: readonly Service[] = Object.values(informers);
@@ -80,7 +86,8 @@ export function createPlaneContext(ports: PlaneContextPorts, plane: Client): Run
       time,
       plane,
       informers,
-      fleetView: createFleetView(informers),
+      fleetView,
+      targetRoom,
       events,
       templates,
       connections,

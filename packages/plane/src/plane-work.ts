@@ -32,6 +32,7 @@ export function createPlaneWork(
       ...(interpretation === undefined ? {} : { interpretation }),
       ...(reading === undefined ? {} : { reading }),
       skippedApis: controllers.skippedPropagatingApis,
+      clusterStatusUpdateFrequencyMs: controllers.clusterStatusUpdateFrequencyMs,
     },
     plane,
   );

@@ -176,7 +176,13 @@ export class PlaneProcess {
     const ports = this.#portsOf(process);
     const plane = new SimClient({ caller: process, link, writes, target: () => own });
     const { context, services } = createPlaneContext(
-      { ...ports, instance: "sim", connect: connect(process), registration: {} },
+      {
+        ...ports,
+        instance: "sim",
+        connect: connect(process),
+        registration: {},
+        clusterStatusUpdateFrequencyMs: this.controllers.clusterStatusUpdateFrequencyMs,
+      },
       plane,
     );
     const controllers = createControllers(context, this.controllers);

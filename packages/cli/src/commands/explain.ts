@@ -12,11 +12,9 @@ import {
   type ResourceBinding,
   resourceBindings,
   type Work,
-  works,
 } from "@lifeboat/api";
 import { type Clock, formatTime, type Instant, plainMoment } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
-import { wellKnown } from "@lifeboat/core";
 import { workloadOf } from "@lifeboat/core/clusters";
 import { isDispatchingSuspended, isLeaving, isOn, resultOf } from "@lifeboat/core/binding";
 import { sharesOf, staleSince } from "@lifeboat/core/operating";
@@ -57,6 +55,7 @@ import { type Output, outputFrom, outputOption, show, type Shown } from "../outp
 import { declareOptions, readSettings } from "../settings.ts";
 import { clusterTraffic } from "../traffic-text.ts";
 import { withPlane } from "../with-plane.ts";
+import { worksOf } from "../read-workload.ts";
 import { columns, hanging } from "../wrap.ts";
 
 export const explainOptions: readonly OptionDefinition[] = [
@@ -122,14 +121,6 @@ async function existingBinding(plane: Client, named: NamedWorkload): Promise<Res
     if (!(error instanceof CommandFailed)) throw error;
     throw await whyNoBinding(plane, named);
   }
-}
-
-async function worksOf(plane: Client, { metadata }: ResourceBinding): Promise<readonly Work[]> {
-  const key =
-    metadata.namespace === undefined ? wellKnown.CLUSTER_BINDING_ID : wellKnown.BINDING_ID;
-  const id = metadata.labels?.[key];
-  if (id === undefined) return [];
-  return (await plane.list(works, { labelSelector: `${key}=${id}` })).items;
 }
 
 export interface Found extends FailoverView {

@@ -18,7 +18,12 @@ import { readSettings as readPublished } from "@lifeboat/controllers/operating";
 import { isOn } from "@lifeboat/core/binding";
 import { workloadOf } from "@lifeboat/core/clusters";
 import { formerResult } from "@lifeboat/core/failover/evacuation";
-import { decideRestore, type RestorePlan, sharesOf } from "@lifeboat/core/operating";
+import {
+  decideRestore,
+  type RestoredState,
+  type RestorePlan,
+  sharesOf,
+} from "@lifeboat/core/operating";
 import { fleetViewOf } from "@lifeboat/core/placement";
 import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
@@ -36,7 +41,8 @@ import {
 import { planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
 import { reasonOption } from "../reasoned-client.ts";
-import { restoreText } from "../restore-text.ts";
+import { stateOf } from "../read-workload.ts";
+import { restoreText, stateText } from "../restore-text.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { print, withPlane } from "../with-plane.ts";
 import { hanging } from "../wrap.ts";
@@ -102,7 +108,7 @@ export async function restoreOne(
         clusters: (await plane.list(clusters)).items,
         bindings: await allBindings(plane),
       };
-      const plan = planFor(binding, present, carriesState);
+      const plan = planFor(binding, present, await stateOf(plane, binding, carriesState));
       if (plan.outcome === "refused") throw new CommandFailed(`${what}: ${plan.message}`);
       const text = restoreText(what, plan);
       if (settings.isOn("dry-run")) {
@@ -128,9 +134,9 @@ interface ClustersAndBindings {
 function planFor(
   binding: ResourceBinding,
   { clusters: all, bindings }: ClustersAndBindings,
-  carriesState: boolean,
+  state: RestoredState,
 ): RestorePlan {
-  const view = { binding, clusters: all, fleet: fleetViewOf(all, bindings), carriesState };
+  const view = { binding, clusters: all, fleet: fleetViewOf(all, bindings), state };
   return decideRestore(view, plainMoment(createRealClock().now()));
 }
 
@@ -164,6 +170,9 @@ async function returnAll(plane: Client, cluster: string, settings: Settings): Pr
     ]);
     return;
   }
+  for (const { workload, plan } of going)
+    if (plan.outcome === "restore" && plan.warnings.length > 0)
+      print(hanging("", `${workload}:${stateText(plan.warnings)}`));
   const names = going
     .slice(0, NAMED)
     .map(({ workload, plan }) =>
@@ -199,7 +208,7 @@ async function planAll(
     const was = (formerResult(binding) ?? []).some(({ name }) => name === cluster);
     if (isThere || !was) continue;
     const foreseen = { clusters: items, bindings: [...bindings.values()] };
-    const plan = planFor(binding, foreseen, carriesState);
+    const plan = planFor(binding, foreseen, await stateOf(plane, binding, carriesState));
     if (plan.outcome === "restore") bindings.set(binding.metadata.uid, plan.binding);
     plans.push({ workload: workloadOf(binding), plan });
   }

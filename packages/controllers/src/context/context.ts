@@ -7,6 +7,7 @@ import type { PlaneInformers } from "./informers.ts";
 import type { Interpretation } from "./interpretation.ts";
 import type { MemberConnections } from "./member-connections.ts";
 import type { MemberShares } from "./member-shares.ts";
+import type { TargetRoom } from "./target-room.ts";
 import type { Templates } from "./templates.ts";
 
 /** How clusters register by a token. */
@@ -28,8 +29,10 @@ export interface PlaneContext extends KitPorts {
   readonly plane: Client;
   readonly events: EventRecorder;
   readonly informers: PlaneInformers;
-  /** The clusters and the promised room, for placements. */
+  /** The clusters, for placements. */
   readonly fleetView: PlaneFleetView;
+  /** What is left on them for workloads that leave a cluster or return to one. */
+  readonly targetRoom: TargetRoom;
   readonly templates: Templates;
   readonly connections: MemberConnections;
   readonly interpretation: Interpretation;

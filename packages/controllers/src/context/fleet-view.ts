@@ -1,13 +1,11 @@
 /**
- * The fleet as a placement sees it, kept up to date once from the informers for all controllers: each cluster is read as a
- * candidate once, and promised room is counted binding by binding.
+ * The clusters as a placement sees them, kept up to date once from the informer for all controllers: each is read as a candidate
+ * once.
  *
- * 1. It follows the informers from its construction, before any controller subscribes: a controller that learns of a change
- *    finds it in the view.
- * 2. The room is what the bindings in the cache were promised. Results and releases that are not written yet are known only
- *    to the controller that writes them: scheduler and evacuation keep a `RoomLedger` of their own for these.
+ * It follows the informer from its construction, before any controller subscribes: a controller that learns of a change finds it
+ * in the view. What is promised on the clusters is in `TargetRoom`, and in the scheduler's own `RoomLedger`.
  */
-import { type Cluster, formatKey, keyOf } from "@lifeboat/api";
+import type { Cluster } from "@lifeboat/api";
 import {
   type Candidate,
   candidateOf,
@@ -15,19 +13,15 @@ import {
   fleetOf,
   type FleetView,
 } from "@lifeboat/core/placement";
-import type { Binding } from "./bindings.ts";
 import type { PlaneInformers } from "./informers.ts";
-import { isSameRoom, PromisedRoom } from "./promised-room.ts";
 
-export interface PlaneFleetView extends FleetView {
+export interface PlaneFleetView extends Pick<FleetView, "fleet"> {
   /** A Cluster object as placement sees it: it is read once. */
   candidateOf(cluster: Cluster): Candidate;
 }
 
-/** Builds the view over informers. It needs no service of its own. */
-export function createFleetView(
-  informers: Pick<PlaneInformers, "clusters" | "resourceBindings" | "clusterResourceBindings">,
-): PlaneFleetView {
+/** Builds the view over the informer. It needs no service of its own. */
+export function createFleetView(informers: Pick<PlaneInformers, "clusters">): PlaneFleetView {
   return new KeptFleetView(informers);
 }
 
@@ -35,22 +29,15 @@ class KeptFleetView implements PlaneFleetView {
   /** By Cluster object: those of old objects are asked for, too, and go with them. */
   readonly #read = new WeakMap<Cluster, Candidate>();
   readonly #candidates = new Map<string, Candidate>();
-  readonly #room = new PromisedRoom();
   #fleet: CandidateFleet | undefined;
 
   constructor(informers: Parameters<typeof createFleetView>[0]) {
     informers.clusters.onChange((old, now) => this.#putCluster(old, now));
-    for (const informer of [informers.resourceBindings, informers.clusterResourceBindings])
-      informer.onChange((old, now) => this.#putBinding(old, now));
   }
 
   get fleet(): CandidateFleet {
     this.#fleet ??= fleetOf(this.#candidates.values());
     return this.#fleet;
-  }
-
-  get reserved(): FleetView["reserved"] {
-    return this.#room.reserved;
   }
 
   candidateOf(cluster: Cluster): Candidate {
@@ -65,12 +52,5 @@ class KeptFleetView implements PlaneFleetView {
     if (now !== undefined) this.#candidates.set(now.metadata.name, this.candidateOf(now));
     else if (old !== undefined) this.#candidates.delete(old.metadata.name);
     this.#fleet = undefined;
-  }
-
-  #putBinding(old: Binding | undefined, now: Binding | undefined): void {
-    if (now === undefined) {
-      if (old !== undefined) this.#room.remove(formatKey(keyOf(old)));
-    } else if (old === undefined || !isSameRoom(old, now))
-      this.#room.put(formatKey(keyOf(now)), now);
   }
 }

@@ -59,6 +59,7 @@ export {
   type ScriptLimits,
 } from "./scripts/script-engine.ts";
 export { createUnlessThere, ensureOwnNamespace } from "./start-once.ts";
+export { TargetRoom } from "./target-room.ts";
 export {
   type TemplateHandler,
   type TemplateReference,

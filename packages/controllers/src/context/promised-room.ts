@@ -14,6 +14,20 @@ export class PromisedRoom {
     return this.#sums;
   }
 
+  /** By cluster, as if this binding were counted as it is here. */
+  reservedWith(key: string, binding: Binding): ReadonlyMap<string, ReadonlyMap<string, number>> {
+    const sums = new Map<string, Map<string, number>>(this.#sums);
+    const own = new Set<string>();
+    const count = ({ cluster, amounts }: RoomReservation, sign: 1 | -1): void => {
+      if (!own.has(cluster)) sums.set(cluster, new Map(sums.get(cluster)));
+      own.add(cluster);
+      addTo(sums, cluster, amounts, sign);
+    };
+    for (const one of reservationsOf(binding)) count(one, 1);
+    for (const one of this.#byBinding.get(key) ?? NOTHING) count(one, -1);
+    return sums;
+  }
+
   /** Counts a binding as it is, or with a result that is being written. Answers what clusters no longer owe it. */
   put(key: string, binding: Binding, targets?: readonly Target[]): readonly RoomReservation[] {
     return this.#replace(key, reservationsOf(binding, targets));
@@ -25,14 +39,7 @@ export class PromisedRoom {
 
   /** Counts something that no binding holds, or takes it back. */
   add({ cluster, amounts }: RoomReservation, sign: 1 | -1): void {
-    const sums = this.#sums.get(cluster) ?? new Map<string, number>();
-    this.#sums.set(cluster, sums);
-    for (const [name, amount] of amounts) {
-      const sum = (sums.get(name) ?? 0) + sign * amount;
-      if (sum === 0) sums.delete(name);
-      else sums.set(name, sum);
-    }
-    if (sums.size === 0) this.#sums.delete(cluster);
+    addTo(this.#sums, cluster, amounts, sign);
   }
 
   #replace(key: string, now: readonly RoomReservation[]): readonly RoomReservation[] {
@@ -49,6 +56,22 @@ export class PromisedRoom {
 }
 
 const NOTHING: readonly never[] = Object.freeze([]);
+
+function addTo(
+  all: Map<string, Map<string, number>>,
+  cluster: string,
+  amounts: RoomReservation["amounts"],
+  sign: 1 | -1,
+): void {
+  const sums = all.get(cluster) ?? new Map<string, number>();
+  all.set(cluster, sums);
+  for (const [name, amount] of amounts) {
+    const sum = (sums.get(name) ?? 0) + sign * amount;
+    if (sum === 0) sums.delete(name);
+    else sums.set(name, sum);
+  }
+  if (sums.size === 0) all.delete(cluster);
+}
 
 /** Whether nothing changed that room depends on; what is the same value is seen at once. */
 export function isSameRoom(old: Binding, binding: Binding): boolean {

@@ -48,6 +48,11 @@ export class RoomLedger {
     return this.#room.reserved;
   }
 
+  /** By cluster, as if this binding were counted as it is here. Costs what the clusters and the one binding are. */
+  reservedWith(key: string, binding: Binding): ReadonlyMap<string, ResourceAmounts> {
+    return this.#room.reservedWith(key, binding);
+  }
+
   get hasSettling(): boolean {
     return this.#settling.size > 0;
   }

@@ -7,13 +7,20 @@ import { evict } from "../failover/evacuation/evict.ts";
 import { signResult } from "../failover/evacuation/own-result.ts";
 import { makeBinding, makeCluster, NOW } from "../placement/makers.suite.ts";
 import { fleetViewOf } from "../placement/placement-view.ts";
+import {
+  formatPreservedState,
+  readPreservedState,
+} from "../propagation/rendering/preserved-state.ts";
 import { decideFailback, type FailbackView, isReturning } from "./failback.ts";
+import { workIn } from "../propagation/works/works.suite.ts";
 import { sharesOf } from "./shares.ts";
 
 const HOUR = 3_600_000;
 const ago = (ms: number): string => formatTime(addMs(NOW, -ms));
-const policyFor = (text: string): object => ({
-  metadata: { name: "p", annotations: { "lifeboat.dev/failback": text } },
+const policyFor = (text: string, more: Readonly<Record<string, string>> = {}) =>
+  policyWith({ "lifeboat.dev/failback": text, ...more });
+const policyWith = (annotations: Readonly<Record<string, string>>) => ({
+  metadata: { name: "p", uid: "p", resourceVersion: "1", creationTimestamp: "", annotations },
 });
 
 function ready(name: string, sinceMs = 2 * HOUR, given: Parameters<typeof makeCluster>[1] = {}) {
@@ -70,18 +77,24 @@ function evacuation(removedMs: number | undefined, isOver = true): Evacuation {
   };
 }
 
-function decide(changes: Partial<FailbackView> = {}, now = NOW) {
+type Changes = Partial<Omit<FailbackView, "state">> & {
+  readonly policy?: FailbackView["state"]["policy"];
+  readonly state?: Partial<FailbackView["state"]>;
+};
+
+function decide(changes: Changes = {}, now = NOW) {
+  const { state, ...others } = { policy: policyFor("1h"), ...changes };
+  const { policy } = others;
   const { binding = moved(), clusters = [ready("a"), ready("c")] } = changes;
   const view: FailbackView = {
     binding,
-    policy: policyFor("1h"),
     clusters,
     fleet: fleetViewOf(clusters, [binding]),
     evacuations: [evacuation(2 * HOUR)],
     budget: undefined,
     returning: 0,
-    carriesState: false,
-    ...changes,
+    ...others,
+    state: { enabled: false, template: {}, works: [], ...state, policy },
   };
   return decideFailback(view, plainMoment(now));
 }
@@ -92,8 +105,8 @@ const edited = (): ResourceBinding => {
 };
 
 describe("a workload stays", () => {
-  it.each<[string, Partial<FailbackView>, string]>([
-    ["without the annotation", { policy: { metadata: { name: "p" } } }, "NotAsked"],
+  it.each<[string, Changes, string]>([
+    ["without the annotation", { policy: policyWith({}) }, "NotAsked"],
     ["when its policy is gone", { policy: undefined }, "NotAsked"],
     ["with a text that is not valid", { policy: policyFor("soon") }, "NotValid"],
     ["when nothing moved it", { binding: makeBinding({ clusters: { a: 3 } }) }, "NotAway"],
@@ -215,5 +228,57 @@ describe("a workload returns", () => {
           });
       }),
     );
+  });
+});
+
+describe("state that its copy has", () => {
+  const rules = [{ aliasLabelName: "x.example/job", jsonPath: "{.job}" }];
+  const failover = { cluster: { tolerationSeconds: 0, statePreservation: { rules } } };
+
+  function reporting(report: Readonly<Record<string, unknown>>): ResourceBinding {
+    const one = moved();
+    const spec = { ...one.spec, failover };
+    return { ...one, spec, status: { aggregatedStatus: [{ clusterName: "c", status: report }] } };
+  }
+
+  function returning(
+    report: Readonly<Record<string, unknown>>,
+    annotations: Readonly<Record<string, string>> = {},
+  ) {
+    const policy = policyFor("1h", annotations);
+    return decide({ binding: reporting(report), policy, state: { enabled: true } });
+  }
+
+  it("keeps the workload where it is while a key is missing and the policy sets Hold (D12)", () => {
+    const hold = { "lifeboat.dev/state-failure-policy": "Hold" };
+    expect(returning({}, hold)).toMatchObject({
+      outcome: "stays",
+      reason: "CannotTake",
+      message: expect.stringContaining("StateNotReadable"),
+    });
+    expect(returning({ job: "7" }, hold).outcome).toBe("restore");
+    expect(returning({})).toMatchObject({ warnings: [expect.stringContaining("finds nothing")] });
+  });
+
+  it("is not injected where the policy switches that off", () => {
+    for (const [annotations, labels] of [
+      [{}, { "x.example/job": "7" }],
+      [{ "lifeboat.dev/inject-on-graceful": "false" }, undefined],
+    ] as const) {
+      const decision = returning({ job: "7" }, annotations);
+      if (decision.outcome !== "restore") throw new Error(decision.reason);
+      expect(readPreservedState(decision.binding)?.labels).toEqual(labels);
+    }
+  });
+
+  it("is what it was given, when it was never healthy", () => {
+    const given = formatPreservedState({ from: "a", labels: { "x.example/job": "old" } });
+    const one = reporting({ job: "new" });
+    const annotations = { ...one.metadata.annotations, "lifeboat.dev/preserved-state": given };
+    const binding = { ...one, metadata: { ...one.metadata, annotations } };
+    const works = [workIn("c", { health: "Unhealthy" })];
+    const decision = decide({ binding, state: { enabled: true, works } });
+    if (decision.outcome !== "restore") throw new Error(decision.reason);
+    expect(readPreservedState(decision.binding)?.labels).toEqual({ "x.example/job": "old" });
   });
 });

@@ -26,7 +26,7 @@ import { textAt } from "../fields.ts";
 import { FAILBACK, FAILED_BACK } from "../well-known.ts";
 import { type FailbackRule, opensAt, parseFailback } from "./failback-rule.ts";
 import { type FailbackReason, failbackReasons } from "./reasons.ts";
-import { decideRestore, type RestorePlan } from "./restore.ts";
+import { decideRestore, type RestoredState, type RestorePlan } from "./restore.ts";
 import { type FindCluster, shortfallsOf } from "./strength.ts";
 
 /** The producer that eviction tasks of a return name. */
@@ -34,16 +34,14 @@ export const FAILBACK_PRODUCER = "Failback";
 
 export interface FailbackView {
   readonly binding: ResourceBinding;
-  /** The policy that claims the workload, if it is there. */
-  readonly policy: object | undefined;
   readonly clusters: readonly Cluster[];
   readonly fleet: FleetView;
   readonly evacuations: readonly Evacuation[];
   readonly budget: EvacuationBudget["spec"] | undefined;
   /** How many other workloads of the policy are returning. */
   readonly returning: number;
-  /** The gate StatefulFailoverInjection. */
-  readonly carriesState: boolean;
+  /** For the state that the workload carries, and for the policy that claims it. */
+  readonly state: RestoredState;
 }
 
 export type FailbackDecision =
@@ -79,7 +77,8 @@ function awayFrom(binding: ResourceBinding): NonNullable<ReturnType<typeof forme
 }
 
 export function decideFailback(view: FailbackView, moment: Moment): FailbackDecision {
-  const { binding, policy, evacuations, budget } = view;
+  const { binding, evacuations, budget } = view;
+  const { policy } = view.state;
   if (!asksForFailback(policy)) return stays("NotAsked");
   const rule = failbackRuleOf(policy);
   if (rule === undefined) return stays("NotValid");

@@ -72,7 +72,12 @@ export {
   fleetStateReasons,
 } from "./reasons.ts";
 export { decideRecovery, type RecoveryPlan } from "./recover.ts";
-export { decideRestore, type RestorePlan, type RestoreView } from "./restore.ts";
+export {
+  decideRestore,
+  type RestoredState,
+  type RestorePlan,
+  type RestoreView,
+} from "./restore.ts";
 export { sharesOf } from "./shares.ts";
 export {
   failoverState,

@@ -44,6 +44,8 @@ export const fleetStateReasons = defineReasons({
   NoControllers:
     "No controllers have run on this control plane: nothing is watched and nothing moves.",
   NoClusters: "No clusters are joined.",
+  Joining:
+    "Every cluster is just joining and was not asked yet whether it is Ready: nothing moves.",
   EverythingDown:
     "No cluster is Ready, which more likely means that this control plane is cut off: nothing moves.",
   GateOff: "Nothing moves by itself: the feature gate Failover is off.",

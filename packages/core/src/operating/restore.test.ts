@@ -5,7 +5,14 @@ import { describe, expect, it } from "vitest";
 import { evict } from "../failover/evacuation/evict.ts";
 import { type BindingGiven, makeBinding, makeCluster, NOW } from "../placement/makers.suite.ts";
 import { fleetViewOf } from "../placement/placement-view.ts";
-import { decideRestore, type RestorePlan, type RestoreView } from "./restore.ts";
+import {
+  decideRestore,
+  type RestoredState,
+  type RestorePlan,
+  type RestoreView,
+} from "./restore.ts";
+import { readPreservedState } from "../propagation/rendering/preserved-state.ts";
+import { workIn } from "../propagation/works/works.suite.ts";
 import { sharesOf } from "./shares.ts";
 
 const ORDER = {
@@ -49,6 +56,8 @@ const FLEET = [ready("a"), ready("b"), ready("c")];
 /** The fleet with another cluster a. */
 const withA = (a: Cluster): readonly Cluster[] => [a, ready("b"), ready("c")];
 
+const NO_STATE: RestoredState = { enabled: false, policy: undefined, template: {}, works: [] };
+
 type Changes = Partial<Omit<RestoreView, "fleet">> & {
   readonly bindings?: readonly ResourceBinding[];
 };
@@ -56,7 +65,7 @@ type Changes = Partial<Omit<RestoreView, "fleet">> & {
 function decide(binding: ResourceBinding, changes: Changes = {}): RestorePlan {
   const { bindings = [binding], clusters = FLEET, ...others } = changes;
   const fleet = fleetViewOf(clusters, bindings);
-  const view = { binding, clusters, fleet, carriesState: false, ...others };
+  const view = { binding, clusters, fleet, state: NO_STATE, ...others };
   return decideRestore(view, plainMoment(NOW));
 }
 
@@ -160,6 +169,16 @@ describe("decideRestore", () => {
       "a has room for 2 of the 3 replicas that go there.",
     ],
     [
+      "dispatching is suspended everywhere, whatever type the names have",
+      moved(
+        {},
+        { suspension: { dispatching: true, dispatchingOnClusters: { clusterNames: 7 as never } } },
+      ),
+      {},
+      "DispatchingSuspended",
+      "Dispatching to a is suspended",
+    ],
+    [
       "dispatching is suspended there",
       moved({}, { suspension: { dispatchingOnClusters: { clusterNames: ["a"] } } }),
       {},
@@ -192,5 +211,68 @@ describe("decideRestore", () => {
   it("goes back to where it failed as an application: the person knows", () => {
     const annotations = { "lifeboat.dev/evicted-from": JSON.stringify(["a"]) };
     expect(decide(moved({ annotations })).outcome).toBe("restore");
+  });
+});
+
+describe("the state that goes along (D12)", () => {
+  const KEY = "x.example/job";
+  const rules = [{ aliasLabelName: KEY, jsonPath: "{.job}" }];
+  const policyWith = (annotations: Readonly<Record<string, string>>) => ({
+    metadata: { name: "p", uid: "p", resourceVersion: "1", creationTimestamp: "", annotations },
+  });
+  /** Its copy on c was never healthy, and was given the state of the one on a. */
+  const ill = workIn("c", { health: "Unhealthy" });
+
+  /** Ran on a alone, and runs on c alone since, where its copy reports this. */
+  function alone(report: Readonly<Record<string, unknown>>): ResourceBinding {
+    const failover = { cluster: { tolerationSeconds: 0, statePreservation: { rules } } };
+    const before = makeBinding({ replicas: 3, clusters: { a: 3 } });
+    const evicted = evict(before, { ...ORDER, state: { [KEY]: "old" } }, NOW);
+    const clusters = [{ name: "c", replicas: 3 }];
+    return {
+      ...evicted,
+      spec: { ...evicted.spec, clusters, ...OVER, failover },
+      status: { aggregatedStatus: [{ clusterName: "c", status: report }] },
+    };
+  }
+
+  function plan(
+    report: Readonly<Record<string, unknown>>,
+    state: Partial<RestoredState>,
+  ): RestorePlan {
+    return decide(alone(report), { state: { ...NO_STATE, enabled: true, ...state } });
+  }
+
+  function injected(one: RestorePlan): unknown {
+    return readPreservedState(restored(one))?.labels;
+  }
+
+  it("is what the left copy reports", () => {
+    expect(injected(plan({ job: "7" }, {}))).toEqual({ [KEY]: "7" });
+  });
+
+  it("holds the workload where a key is missing and the policy sets Hold; else it warns", () => {
+    const policy = policyWith({ "lifeboat.dev/state-failure-policy": "Hold" });
+    expect(plan({}, { policy })).toMatchObject({ outcome: "refused", reason: "StateNotReadable" });
+    expect(plan({}, {})).toMatchObject({ warnings: [expect.stringContaining("finds nothing")] });
+  });
+
+  it("is not injected where the policy switches that off", () => {
+    const policy = policyWith({ "lifeboat.dev/inject-on-graceful": "false" });
+    const off = plan({ job: "7" }, { policy });
+    expect(injected(off)).toEqual({});
+    expect(restored(off).spec.gracefulEvictionTasks).toMatchObject([
+      { fromCluster: "c", preservedLabelState: { [KEY]: "7" } },
+    ]);
+  });
+
+  it("is what the left copy was given, when it was never healthy", () => {
+    expect(injected(plan({ job: "new" }, { works: [ill] }))).toEqual({ [KEY]: "old" });
+  });
+
+  it("holds the workload where the template uses the label, or is not known", () => {
+    const template = { metadata: { labels: { [KEY]: "mine" } } };
+    for (const one of [template, undefined])
+      expect(plan({ job: "7" }, { template: one })).toMatchObject({ reason: "StateNotReadable" });
   });
 });

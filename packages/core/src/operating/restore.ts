@@ -7,20 +7,35 @@
  *    is known, and is not suspended. What a person put somewhere is not evicted again for the same taint (D7), so nothing would mend a
  *    wrong order.
  * 3. Tasks of clusters that the workload returns to are dropped: the copies there stay.
- * 4. It is one write; undoing it is another restoration.
+ * 4. State goes along as at every eviction (D12): by the rules, the annotations of the policy, and what the Work of each left copy reports.
+ * 5. It is one write; undoing it is another restoration.
  */
-import { type Cluster, findCondition, type ResourceBinding } from "@lifeboat/api";
+import { type Cluster, findCondition, type ResourceBinding, type Work } from "@lifeboat/api";
 import type { Moment } from "@lifeboat/base";
 import { evict, type EvictionOrder } from "../failover/evacuation/evict.ts";
 import { isFederated } from "../federated/record.ts";
 import { formerResult } from "../failover/evacuation/former-result.ts";
-import { isLeaving, type PurgeMode, purgeModeOf, resultOf, tasksOf } from "../binding/index.ts";
+import {
+  isDispatchingSuspended,
+  isLeaving,
+  type PurgeMode,
+  purgeModeOf,
+  resultOf,
+  tasksOf,
+} from "../binding/index.ts";
+import { heldReasons } from "../failover/leaving/reasons.ts";
 import { isAnswering } from "../failover/eviction-tasks/fence.ts";
 import { objectionsOf } from "../placement/could-take.ts";
 import { ofOneCluster, roomByCluster } from "../placement/explain.ts";
 import { type FleetView, placementViewOf } from "../placement/placement-view.ts";
 import type { Target } from "../placement/view.ts";
-import { type CarriedState, stateToCarry } from "../failover/state/state-to-carry.ts";
+import {
+  type CarriedState,
+  type CarriedStateView,
+  stateToCarry,
+} from "../failover/state/state-to-carry.ts";
+import type { Fields } from "../fields.ts";
+import { clusterOfWork } from "../propagation/works/index.ts";
 import { type RestoreReason, restoreReasons } from "./reasons.ts";
 import { sharesOf } from "./shares.ts";
 
@@ -30,10 +45,22 @@ export interface RestoreView {
   readonly clusters: readonly Cluster[];
   /** The same as a placement sees them, with what is promised on them: that is not free. */
   readonly fleet: FleetView;
-  /** The gate StatefulFailoverInjection. */
-  readonly carriesState: boolean;
+  /** For the state that the workload carries. */
+  readonly state: RestoredState;
   /** Under which name it leaves the clusters that it ran on meanwhile; absent: a person's order. */
   readonly order?: Pick<EvictionOrder, "reason" | "message" | "producer">;
+}
+
+/** What the state of a workload depends on, beside its binding. */
+export interface RestoredState {
+  /** The gate StatefulFailoverInjection. */
+  readonly enabled: boolean;
+  /** The policy that claims the workload, if it is there. */
+  readonly policy: CarriedStateView["policy"];
+  /** undefined: it is not known. */
+  readonly template: Fields | undefined;
+  /** The Works of the binding. */
+  readonly works: readonly Work[];
 }
 
 export type RestorePlan =
@@ -46,6 +73,8 @@ export type RestorePlan =
       /** What it leaves for that, in this mode. */
       readonly leaves: readonly Target[];
       readonly purgeMode: PurgeMode;
+      /** What a person should know about the state. */
+      readonly warnings: readonly string[];
     }
   | { readonly outcome: "refused"; readonly reason: RestoreReason; readonly message: string };
 
@@ -65,11 +94,15 @@ export function decideRestore(view: RestoreView, moment: Moment): RestorePlan {
   const back = new Set(former.map(({ name }) => name));
   const leaves = present.filter(({ name }) => !back.has(name));
   const purgeMode = purgeModeOf(binding.spec.failover?.cluster?.purgeMode, "Gracefully");
+  const warnings = new Set<string>();
   let left = binding;
   for (const { name } of leaves) {
-    const { state, inject } = carriedBy(left, name, purgeMode, view.carriesState);
+    if (view.state.template === undefined && hasRules(view))
+      return refused("StateNotReadable", `TemplateMissing: ${heldReasons.TemplateMissing}`);
+    const { state, inject } = carriedBy(left, name, purgeMode, view.state);
     if (state.outcome === "held")
       return refused("StateNotReadable", `${state.reason}: ${state.message}`);
+    for (const warning of state.warnings) warnings.add(warning);
     const order = {
       ...(view.order ?? ORDER),
       cluster: name,
@@ -89,7 +122,14 @@ export function decideRestore(view: RestoreView, moment: Moment): RestorePlan {
     targets: former,
     leaves,
     purgeMode,
+    warnings: [...warnings],
   };
+}
+
+/** Whether state is asked for and kept at all. */
+function hasRules({ binding, state }: RestoreView): boolean {
+  const { rules = [] } = binding.spec.failover?.cluster?.statePreservation ?? {};
+  return state.enabled && rules.length > 0;
 }
 
 const ORDER = {
@@ -131,12 +171,7 @@ function objectionTo(
         .map(([name, one]) => `${name} ${ofOneCluster(one.message)}; ${one.help}.`)
         .join(" "),
     );
-  const { suspension } = binding.spec;
-  const stopped = returning.filter(
-    (name) =>
-      suspension?.dispatching === true ||
-      suspension?.dispatchingOnClusters?.clusterNames?.includes(name) === true,
-  );
+  const stopped = returning.filter((name) => isDispatchingSuspended(binding, name));
   if (stopped.length > 0)
     return refused(
       "DispatchingSuspended",
@@ -177,16 +212,9 @@ function carriedBy(
   binding: ResourceBinding,
   cluster: string,
   purgeMode: PurgeMode,
-  enabled: boolean,
+  { enabled, policy, template = {}, works }: RestoredState,
 ): CarriedState {
-  return stateToCarry({
-    binding,
-    cluster,
-    failing: "cluster",
-    purgeMode,
-    work: undefined,
-    template: {},
-    policy: undefined,
-    enabled,
-  });
+  const work = works.find((one) => clusterOfWork(one) === cluster);
+  const failing = "cluster";
+  return stateToCarry({ binding, cluster, failing, purgeMode, work, template, policy, enabled });
 }

@@ -61,9 +61,15 @@ describe("failoverState", () => {
     ],
     [
       "nothing is known of any",
-      { clusters: [makeCluster("a")] },
+      { clusters: [makeCluster("a"), makeCluster("b")] },
+      "Joining",
+      "was not asked yet",
+    ],
+    [
+      "one has just joined, and all others are down",
+      { clusters: [cluster("a", "False"), makeCluster("b")] },
       "EverythingDown",
-      "nothing moves",
+      "cut off",
     ],
     ["the gate is off", { failover: false, clusters: FAILED }, "GateOff", "Failover is off"],
     [

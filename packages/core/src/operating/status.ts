@@ -105,6 +105,7 @@ function reasonOf(
   const { clusters } = view;
   if (!view.hasControllers) return ["NoControllers"];
   if (clusters.length === 0) return ["NoClusters"];
+  if (clusters.every(isJoining)) return ["Joining"];
   if (notReady.length === clusters.length) return ["EverythingDown"];
   const open = view.evacuations.filter(({ status }) => status?.finishedAt === undefined);
   if (!view.failover && open.every(isStopped)) return ["GateOff"];
@@ -139,6 +140,11 @@ function reasonOf(
   const rest =
     (held === 0 ? "" : `, ${held} held`) + (awaiting === 0 ? "" : `, ${awaiting} not approved`);
   return ["Moving", `${counted(left)} to leave ${clustersOf(open)}${rest}.`];
+}
+
+/** Whether it was not asked yet: a cluster that is down has a condition about it. */
+function isJoining({ status }: Cluster): boolean {
+  return findCondition(status?.conditions, "Ready") === undefined;
 }
 
 function isStopped({ status }: Evacuation): boolean {

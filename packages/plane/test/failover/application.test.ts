@@ -166,3 +166,88 @@ describe("the grace period", () => {
     expect(await annotation(FROM)).toBe('["m1"]');
   });
 });
+
+describe("workloads that count on the same room", () => {
+  const nodes = [{ name: "node-1", capacity: { cpu: "64", memory: "64Gi", pods: "6" } }];
+  const nameOf = (i: number): string => `app${i}`;
+  const bindingOf = (name: string): string => `${name}-deployment`;
+  const uidIn = async (member: string, name: string): Promise<string | undefined> =>
+    (await hands.copy(member, resources.deployments, { namespace: "default", name }))?.metadata.uid;
+
+  /** Members with room for six pods each; m2 has room for one more. */
+  async function startFull(members: readonly string[], failover: boolean): Promise<void> {
+    ({ fleet, hands } = await failoverFleet(members, { failover }, { member: { nodes } }));
+    const filler = deployment("filler", { replicas: 5 });
+    await fleet.member("m2").client.create(resources.deployments, filler);
+    await fleet.advance("15s");
+  }
+
+  /** A workload that has to be in one cluster whole, and leaves it in mode Directly. */
+  async function run(name: string, home: string, failover: object): Promise<void> {
+    const placement = {
+      clusterAffinity: { clusterNames: [home, "m2"] },
+      spreadConstraints: [{ spreadByField: "cluster", maxGroups: 1, minGroups: 1 }],
+      replicaScheduling: {
+        replicaSchedulingType: "Divided",
+        replicaDivisionPreference: "Aggregated",
+      },
+    };
+    const spec = { placement, propagateDeps: true, failover };
+    await hands.create(policyFor({ ...web, name }, spec), resources.deployments, deployment(name));
+    expect(await hands.placement(bindingOf(name))).toBe(home);
+  }
+
+  const failing = {
+    application: { decisionConditions: { tolerationSeconds: 60 }, purgeMode: "Directly" },
+  };
+
+  it("D8: five fail together with room for one: one moves, four are held and keep their copies", async () => {
+    await startFull(["m1", "m2"], false);
+    const names = [0, 1, 2, 3, 4].map(nameOf);
+    for (const name of names) await run(name, "m1", failing);
+    const uids = await Promise.all(names.map((name) => uidIn("m1", name)));
+    await hands.sicken("m1");
+    await fleet.advance("3m");
+    const placed = await Promise.all(names.map((name) => hands.placement(bindingOf(name))));
+    expect(placed.toSorted()).toEqual(["m1", "m1", "m1", "m1", "m2"]);
+    for (const [i, name] of names.entries()) {
+      if (placed[i] === "m2") continue;
+      // The same copy: it was not purged and made again.
+      expect(await uidIn("m1", name)).toBe(uids[i]);
+      const told = await hands.told("ResourceBinding", bindingOf(name), "EvictionHeld");
+      expect(told[0]).toContain("Leaving cluster m1 is held (NoTarget)");
+    }
+  });
+
+  it("D8: what an evacuation has evicted and nothing has placed yet keeps its room, also after a restart", async () => {
+    await startFull(["m1", "m2", "m3"], true);
+    await run("away", "m3", { cluster: { purgeMode: "Directly", tolerationSeconds: 0 } });
+    await run("ill", "m1", failing);
+    // A silent cluster: the purge waits for a fence.
+    fleet.member("m3").link.setFault({ kind: "down" });
+    await hands.taint("m3");
+    await fleet.advance("20s");
+    expect(await hands.placement("away-deployment")).toBe("-m3");
+    await hands.sicken("m1");
+    await fleet.advance("50s");
+    await fleet.restart();
+    await fleet.advance("90s");
+    expect(await hands.placement("ill-deployment")).toBe("m1");
+    expect(await uidIn("m1", "ill")).toBeDefined();
+  });
+
+  it("D8: what a failing application was promised is not free for an evacuation", async () => {
+    await startFull(["m1", "m2", "m3"], true);
+    await run("away", "m3", { cluster: { purgeMode: "Directly", tolerationSeconds: 0 } });
+    await run("ill", "m1", failing);
+    await hands.sicken("m1");
+    await fleet.advance("59s");
+    const uids = [await uidIn("m1", "ill"), await uidIn("m3", "away")];
+    await hands.taint("m3");
+    await fleet.advance("2m");
+    const placed = await Promise.all(["ill", "away"].map((one) => hands.placement(bindingOf(one))));
+    expect(placed.filter((one) => one === "m2")).toHaveLength(1);
+    const kept = [await uidIn("m1", "ill"), await uidIn("m3", "away")];
+    expect(kept.filter((uid, i) => uid === uids[i])).toHaveLength(1);
+  });
+});

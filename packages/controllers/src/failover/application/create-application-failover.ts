@@ -10,7 +10,8 @@
  *    are what they should be now.
  * 4. Nothing is evicted to nowhere (D8) or without its state (D12): such a workload is held with the reason, and tried
  *    again when clusters or the binding change, and every half minute.
- * 5. One cluster is left in one write; the next one at the next reconcile.
+ * 5. What a move needs is promised to it from the decision on: of many that fail together only so many go as have room.
+ * 6. One cluster is left in one write; the next one at the next reconcile.
  */
 import {
   type Cluster,
@@ -38,7 +39,7 @@ import {
   isKeptOut,
 } from "@lifeboat/core/failover/application";
 import { decideLeaving, type Held, type LeavingDecision } from "@lifeboat/core/failover/leaving";
-import { isLetBack, type PlacementView, placementViewOf } from "@lifeboat/core/placement";
+import { isLetBack, type PlacementView } from "@lifeboat/core/placement";
 import { aggregatedItems } from "@lifeboat/core/propagation/aggregation";
 import { clusterOfWork } from "@lifeboat/core/propagation/works";
 import {
@@ -217,7 +218,8 @@ class ApplicationFailovers {
   }
 
   #placementOf(binding: Binding): PlacementView {
-    return placementViewOf(binding, this.#context.fleetView, "target");
+    const { targetRoom, time } = this.#context;
+    return targetRoom.viewOf(binding, time.moment());
   }
 
   async #leave(
@@ -226,7 +228,7 @@ class ApplicationFailovers {
     cluster: string,
     signal: AbortSignal,
   ): Promise<Outcome> {
-    const { clock } = this.#context;
+    const { clock, informers, targetRoom } = this.#context;
     const work = view.works.find((one) => clusterOfWork(one) === cluster);
     const decision = this.#decide(view.binding, plan, cluster, work);
     if (decision.outcome === "held") {
@@ -234,10 +236,19 @@ class ApplicationFailovers {
       for (const changed of plan.commands) await this.#update(changed, signal);
       return checkAgainAt(addMs(clock.now(), HELD_AGAIN_MS));
     }
-    if (work !== undefined && !(await this.#isUnchanged(work, signal)))
-      return checkAgainAt(addMs(clock.now(), CACHE_BEHIND_MS));
-    await this.#evict(plan, cluster, decision, signal);
-    return done;
+    // Others are decided while this one is written.
+    targetRoom.promise(view.binding, decision.targets);
+    let isWritten = false;
+    try {
+      if (work !== undefined && !(await this.#isUnchanged(work, signal)))
+        return checkAgainAt(addMs(clock.now(), CACHE_BEHIND_MS));
+      await this.#evict(plan, cluster, decision, signal);
+      isWritten = true;
+      return done;
+    } finally {
+      const now = bindingOf(informers, keyOf(view.binding)) ?? view.binding;
+      if (!isWritten) targetRoom.forget(now);
+    }
   }
 
   /** Whether the workload may leave the cluster, and what it carries. */

@@ -33,7 +33,6 @@ import { Recorder } from "./recorder.ts";
 import { Releaser } from "./releaser.ts";
 import type { EvacuationState, Wakes } from "./state.ts";
 import { Statistics } from "./statistics.ts";
-import { Targets } from "./targets.ts";
 
 export interface EvacuationsOptions {
   /** The gate `Failover`: while it is off, only a person's drain moves anything (D18). */
@@ -45,8 +44,6 @@ export interface EvacuationsOptions {
   readonly noExecutePurgeMode: PurgeMode;
   /** `--evacuation-approval`: whether all that has to leave waits for a person's approval (D30). */
   readonly approval: ApprovalMode;
-  /** How often clusters count their room; 10 seconds when absent. */
-  readonly clusterStatusUpdateFrequencyMs?: number;
 }
 
 export const DEFAULT_EVACUATIONS: EvacuationsOptions = Object.freeze({
@@ -57,7 +54,6 @@ export const DEFAULT_EVACUATIONS: EvacuationsOptions = Object.freeze({
   approval: "Policy",
 });
 
-const STATUS_FREQUENCY_MS = 10_000;
 /** Several clusters may be recorded at the same time. */
 const RECORDERS = 4;
 /** The one key of the releaser. */
@@ -82,14 +78,11 @@ class Evacuations implements Service {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { informers, time } = this.#context;
+    const { informers } = this.#context;
     const parts = this.#build();
-    const { board, targets, releaser } = parts;
+    const { board, releaser } = parts;
     const subscriptions = [
-      informers.clusters.onChange((old, now) => {
-        targets.putCluster(old, now, time.moment());
-        releaser.mayHelp();
-      }),
+      informers.clusters.onChange(() => releaser.mayHelp()),
       informers.propagationPolicies.onChange(() => releaser.mayHelp()),
       informers.clusterPropagationPolicies.onChange(() => releaser.mayHelp()),
       informers.evacuationSlices.onChange((old, now) => board.putSlice(old, now)),
@@ -98,10 +91,7 @@ class Evacuations implements Service {
       }),
       informers.evacuations.onChange((old, now) => board.putEvacuation(old, now)),
       ...[informers.resourceBindings, informers.clusterResourceBindings].map((informer) =>
-        informer.onChange((old, now) => {
-          board.putBinding(old, now);
-          targets.putBinding(old, now, time.moment());
-        }),
+        informer.onChange((old, now) => board.putBinding(old, now)),
       ),
     ];
     // When one of the two breaks, so does the whole: it is started again as one.
@@ -121,21 +111,18 @@ class Evacuations implements Service {
 
   #build(): {
     readonly board: Board;
-    readonly targets: Targets;
     readonly releaser: Releaser;
     readonly controllers: readonly Controller[];
   } {
     const context = this.#context;
     const { failover, approval, rates, noExecutePurgeMode, statefulFailoverInjection } =
       this.#options;
-    const { clusterStatusUpdateFrequencyMs = STATUS_FREQUENCY_MS } = this.#options;
     const metrics = declareEvacuationMetrics(context.metrics);
     const wakes: Wakes = {
       record: (cluster) => recording.enqueue({ namespace: "", name: cluster }),
       release: () => releasing.enqueue(RELEASE),
     };
     const board = new Board(context, { failover, approval }, wakes);
-    const targets = new Targets(context.fleetView, clusterStatusUpdateFrequencyMs);
     const state: EvacuationState = {
       context,
       failover,
@@ -143,7 +130,6 @@ class Evacuations implements Service {
       defaultPurgeMode: noExecutePurgeMode,
       rates,
       board,
-      targets,
       fleetRate: new FleetRate({ context, rates, board, metrics, wakes }),
       statistics: new Statistics(),
       metrics,
@@ -170,7 +156,7 @@ class Evacuations implements Service {
       ],
       reconcile: (_key, signal) => releaser.look(signal),
     });
-    return { board, targets, releaser, controllers: [recording, releasing] };
+    return { board, releaser, controllers: [recording, releasing] };
   }
 
   /** No entry is judged or released before every cache that it depends on is synced (D20). */

@@ -36,7 +36,7 @@ export class Picker {
 
   /** Takes up to `count` entries out of the queue that may leave; holds those that may not. */
   pick(lane: Lane, count: number, moment: Moment): { picks: Picked[]; isMore: boolean } {
-    const { board, targets } = this.#state;
+    const { board, context } = this.#state;
     const picks: Picked[] = [];
     for (let checks = 0; picks.length < count && checks < MAX_CHECKS; checks++) {
       const queued = board.line.queue.take(lane, moment.now);
@@ -49,7 +49,7 @@ export class Picker {
       }
       pick.item.isBusy = true;
       pick.item.held = undefined;
-      targets.promise(pick.item.id, pick.binding, pick.decision.targets);
+      context.targetRoom.promise(pick.binding, pick.decision.targets);
       picks.push(pick);
     }
     return { picks, isMore: true };
@@ -91,12 +91,11 @@ export class Picker {
     return isSame && knowledge === this.#knowledge;
   }
 
-  /** What was promised to the workload must not stand in its own way. */
   #decideAgain({ item, term }: Picked, binding: Binding, moment: Moment): ReleaseDecision {
-    const { targets } = this.#state;
-    targets.forget(item.id, binding);
+    const { targetRoom } = this.#state.context;
     const decision = this.#decide(item, term, binding, moment);
-    if (decision.outcome === "release") targets.promise(item.id, binding, decision.targets);
+    if (decision.outcome === "release") targetRoom.promise(binding, decision.targets);
+    else targetRoom.forget(binding);
     return decision;
   }
 
@@ -109,13 +108,19 @@ export class Picker {
   }
 
   /** An item that was picked is in line again if its state allows it. */
-  putBack({ item }: Picked): void {
-    const { board, context, targets } = this.#state;
+  putBack(pick: Picked): void {
+    const { item } = pick;
+    this.takeBack(pick);
+    if (item.state === "Queued" && item.held === undefined) this.#state.board.line.putInPlace(item);
+  }
+
+  /** An item that was picked is not released: its room is free again, unless it has left meanwhile. */
+  takeBack({ item }: Picked): void {
+    const { informers, targetRoom } = this.#state.context;
     item.isBusy = false;
-    if (item.state !== "Queued") return;
-    const binding = bindingOf(context.informers, item.key);
-    if (binding !== undefined) targets.forget(item.id, binding);
-    if (item.held === undefined) board.line.putInPlace(item);
+    if (item.state === "Evicted" || item.state === "Done") return;
+    const binding = bindingOf(informers, item.key);
+    if (binding !== undefined) targetRoom.forget(binding);
   }
 
   /** Keeps an item where it is, and reports why. */

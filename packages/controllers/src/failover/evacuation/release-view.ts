@@ -10,7 +10,7 @@ import type { Item, Term } from "./items.ts";
 import type { EvacuationState } from "./state.ts";
 
 export function releaseViewOf(
-  { context, board, targets, keepsState }: EvacuationState,
+  { context, board, keepsState }: EvacuationState,
   item: Item,
   term: Term,
   binding: Binding,
@@ -23,7 +23,7 @@ export function releaseViewOf(
     cluster,
     taint: term.taint,
     purgeMode: term.purgeMode,
-    placement: targets.viewOf(binding, moment),
+    placement: context.targetRoom.viewOf(binding, moment),
     leaving,
     healthyElsewhere: healthyElsewhere(context, binding, leaving),
     state: {

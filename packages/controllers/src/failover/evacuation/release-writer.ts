@@ -105,7 +105,7 @@ export class ReleaseWriter {
       for (let attempt = 1; attempt <= WRITE_ATTEMPTS && outcome === "changed"; attempt++)
         outcome = await this.#tryRelease(pick, read, signal);
     } finally {
-      if (outcome === "recovered") pick.item.isBusy = false;
+      if (outcome === "recovered") this.#picker.takeBack(pick);
       else this.#picker.putBack(pick);
     }
   }

@@ -38,6 +38,8 @@ export class Releaser {
   #steps = 0;
   /** Something changed that may help those that are held. */
   #mayHelp = false;
+  /** `TargetRoom.expired`, as it was seen last. */
+  #expired = 0;
   #retriedAt = -Infinity;
 
   constructor(state: EvacuationState) {
@@ -90,12 +92,15 @@ export class Releaser {
 
   /** Puts held ones in line again after something changed; answers when the next of them may be. */
   #retryHeld(): Instant | undefined {
-    const { board, context, targets } = this.#state;
+    const { board, context } = this.#state;
+    const { targetRoom } = context;
     const moment = context.time.moment();
     const { now } = moment;
     const monotonic = context.clock.monotonic();
-    if (targets.expire(moment)) this.#mayHelp = true;
-    if (!this.#mayHelp) return targets.settledBy(now);
+    targetRoom.expire(moment);
+    if (targetRoom.expired !== this.#expired) this.#mayHelp = true;
+    this.#expired = targetRoom.expired;
+    if (!this.#mayHelp) return targetRoom.settledBy(now);
     const leftMs = this.#retriedAt + RETRY_MS - monotonic;
     if (leftMs > 0) return addMs(now, Math.ceil(leftMs));
     this.#mayHelp = false;
@@ -112,7 +117,7 @@ export class Releaser {
         count += 1;
         board.line.settle(item);
       }
-    return targets.settledBy(now);
+    return targetRoom.settledBy(now);
   }
 
   /** Releases from a lane what may go now. Answers when to go on; undefined: nothing of this lane may go. */

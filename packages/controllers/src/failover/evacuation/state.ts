@@ -8,7 +8,6 @@ import type { Board } from "./board.ts";
 import type { FleetRate } from "./fleet-rate.ts";
 import type { EvacuationMetrics } from "./metrics.ts";
 import type { Statistics } from "./statistics.ts";
-import type { Targets } from "./targets.ts";
 
 export interface EvacuationState {
   readonly context: PlaneContext;
@@ -19,7 +18,6 @@ export interface EvacuationState {
   readonly defaultPurgeMode: PurgeMode;
   readonly rates: RateOptions;
   readonly board: Board;
-  readonly targets: Targets;
   readonly fleetRate: FleetRate;
   readonly statistics: Statistics;
   readonly metrics: EvacuationMetrics;

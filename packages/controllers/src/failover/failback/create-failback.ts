@@ -45,6 +45,8 @@ import {
 } from "../../context/bindings.ts";
 import type { PlaneContext } from "../../context/context.ts";
 import { FLEET_RECORD } from "../../context/fleet-record.ts";
+import { worksOf } from "../../context/observe-works.ts";
+import { watchingTemplates } from "../../context/templates.ts";
 
 export interface FailbackOptions {
   /** The gate `Failover`: while it is off, nothing moves by itself (D18). */
@@ -70,6 +72,9 @@ export function createFailback(
         watching(informers.clusters, (old, now) => (isSameCluster(old, now) ? [] : all())),
         watching(informers.evacuations, (old, now) => (isOver(old) === isOver(now) ? [] : all())),
         watching(informers.evacuationBudgets, all),
+        // What a workload carries is on its binding again when it changes: nothing is decided before they are known (D20).
+        watching(informers.works, () => []),
+        watchingTemplates(context.templates, () => []),
         watching(informers.propagationPolicies, all),
         watching(informers.clusterPropagationPolicies, all),
       ],
@@ -109,23 +114,28 @@ class Failback {
   }
 
   async look(key: ObjectKey, signal: AbortSignal): Promise<Outcome> {
-    const { informers, time, plane, log, events, fleetView } = this.#context;
+    const { informers, time, plane, log, events, targetRoom, templates } = this.#context;
     const binding = bindingOf(informers, key);
     if (binding === undefined || binding.metadata.deletionTimestamp !== undefined) return done;
     const policy = policyOf(informers, binding);
     if (!asksForFailback(policy) || this.#isBehind(key, binding)) return done;
+    const moment = time.moment();
     const decision = decideFailback(
       {
         binding,
-        policy,
         clusters: informers.clusters.list(),
-        fleet: fleetView,
+        fleet: targetRoom.fleetFor(binding, moment),
         evacuations: informers.evacuations.list(),
         budget: informers.evacuationBudgets.get(FLEET_RECORD)?.spec,
         returning: this.#returningWith(binding),
-        carriesState: this.#carriesState,
+        state: {
+          enabled: this.#carriesState,
+          policy,
+          template: templates.get(binding.spec.resource),
+          works: worksOf(this.#context, binding),
+        },
       },
-      time.moment(),
+      moment,
     );
     if (decision.outcome === "stays") {
       const { reason, until } = decision;
@@ -133,8 +143,14 @@ class Failback {
       return until === undefined ? done : checkAgainAt(until);
     }
     const back = decision.targets.filter(({ name }) => !isOn(binding, name));
-    await Promise.all(back.map(({ name }) => this.#confirm(name, signal)));
-    const written = await plane.update(bindingResource(key), decision.binding, { signal });
+    targetRoom.promise(binding, decision.targets);
+    let written: Binding | undefined;
+    try {
+      await Promise.all(back.map(({ name }) => this.#confirm(name, signal)));
+      written = await plane.update(bindingResource(key), decision.binding, { signal });
+    } finally {
+      if (written === undefined) targetRoom.forget(bindingOf(informers, key) ?? binding);
+    }
     this.#begun.set(formatKey(key), written.metadata.resourceVersion);
     const to = sharesOf(decision.targets);
     log.info("a workload returns to where it ran before an outage", {
@@ -147,6 +163,12 @@ class Failback {
       reason: "FailbackDecided",
       message: `Returns to ${to}: the clusters are back, and the policy asks for failback.`,
     });
+    for (const message of decision.warnings)
+      recordOnWorkload(events, written, {
+        type: "Warning",
+        reason: "StateNotPreserved",
+        message,
+      });
     return done;
   }
 

@@ -16,7 +16,7 @@ import {
   readPreservedState,
 } from "../../propagation/rendering/preserved-state.ts";
 import { PRESERVED_STATE } from "../../well-known.ts";
-import { isForTaint } from "./purge-mode.ts";
+import { isForTaint } from "./for-taint.ts";
 import { isGoing, isInResult, type TasksView, workIn } from "./view.ts";
 
 /** Whether the task is to be rolled back. */

@@ -62,6 +62,16 @@ describe("a copy in m1 without a Work", () => {
       "wait",
       binding({ suspension: { dispatching: true } }),
     ],
+    [
+      "waits while dispatching to its own cluster is suspended",
+      "wait",
+      binding({ suspension: { dispatchingOnClusters: { clusterNames: ["m1"] } } }),
+    ],
+    [
+      "goes while dispatching is suspended for another cluster",
+      "remove",
+      binding({ suspension: { dispatchingOnClusters: { clusterNames: ["m2"] } } }),
+    ],
   ])("%s", (_name, verdict, given) => {
     expect(judge(given)).toBe(verdict);
   });

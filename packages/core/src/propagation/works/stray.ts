@@ -10,6 +10,7 @@
  *    was purged (D10), or its binding goes, it does not wait.
  */
 import type { ResourceBinding } from "@lifeboat/api";
+import { isDispatchingSuspended } from "../../binding/index.ts";
 import { type Fields, textAt } from "../../fields.ts";
 import { BINDING_ID, CLUSTER_BINDING_ID } from "../../well-known.ts";
 import { workClustersOf } from "./work-clusters.ts";
@@ -40,7 +41,7 @@ export function judgeStray({ cluster, copy, binding, seenForMs }: StrayView): St
     return spec.preserveResourcesOnDeletion === true ? "leave" : "remove";
   const { wanted, leaving, purged } = workClustersOf(binding);
   if (wanted.has(cluster) || leaving.has(cluster)) return "leave";
-  if (spec.suspension?.dispatching === true) return "wait";
+  if (isDispatchingSuspended(binding, cluster)) return "wait";
   if (purged.has(cluster)) return "remove";
   // It may be one that was to stay when its cluster was taken out by force.
   if (spec.preserveResourcesOnDeletion === true) return "leave";
