@@ -20,11 +20,13 @@ export { leadsUpwards } from "./names.ts";
 export { localNodeAddressOf, nodeAddressOf, NodeAddresses } from "./node-addresses.ts";
 export {
   type BackendState,
+  type DrainCause,
   formatBackends,
   publishedBackends,
   type PublishedBackends,
   type PublishedCluster,
   type PublishedService,
+  readyClusters,
 } from "./published.ts";
 export {
   assembleTable,
