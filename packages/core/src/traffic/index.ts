@@ -18,6 +18,7 @@ export {
 export { indexRoutes, type RouteIndex } from "./match.ts";
 export { leadsUpwards } from "./names.ts";
 export { localNodeAddressOf, nodeAddressOf, NodeAddresses } from "./node-addresses.ts";
+export { backendsRefusal, keepBackends, publishesBackends } from "./protection.ts";
 export {
   type BackendState,
   type DrainCause,
