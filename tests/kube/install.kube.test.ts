@@ -143,6 +143,7 @@ it("a manager serves admission with the account that was installed, and stops in
   expect(refused.code).toBe(422);
   expect(JSON.stringify(refused.body)).toContain("check-orders.lifeboat.dev");
   await judgeRecords();
+  await judgeBackends();
   const maps = "/api/v1/namespaces/default/configmaps";
   const label = "resourcetemplate.karmada.io/deletion-protected";
   await server.call("POST", maps, configMap({ [label]: "Always" }));
@@ -158,6 +159,53 @@ it("a manager serves admission with the account that was installed, and stops in
   expect(manager.output()).not.toMatch(/forbidden/i);
   expect((await lifeboat("status")).output).toMatch(/^Leader {4}none/m);
 });
+
+/** Where load balancers send requests is written by the manager, and by no tenant that writes the ingress. */
+async function judgeBackends(): Promise<void> {
+  const tenant = { "impersonate-user": "tenant-edit" };
+  const all = "/apis/networking.karmada.io/v1alpha1/namespaces/default/multiclusteringresses";
+  const forged = { "lifeboat.dev/backends": '{"generation":9000000000,"services":{}}' };
+  const ingress = (annotations: JsonObject, more: JsonObject = {}): JsonObject => ({
+    apiVersion: "networking.karmada.io/v1alpha1",
+    kind: "MultiClusterIngress",
+    metadata: { name: "web", annotations, ...more },
+    spec: { defaultBackend: { service: { name: "web", port: { number: 80 } } } },
+  });
+  const made = await server.call("POST", all, ingress(forged), tenant);
+  expect(made.code).toBe(201);
+  expect(JSON.stringify((made.body as { metadata: JsonObject }).metadata["annotations"])).toBe(
+    undefined,
+  );
+  const stored = async () => {
+    const { body } = await server.call("GET", `${all}/web`);
+    const { metadata } = body as {
+      readonly metadata: {
+        readonly annotations?: Readonly<Record<string, string>>;
+        readonly resourceVersion: string;
+      };
+    };
+    return { ...metadata, backends: metadata.annotations?.["lifeboat.dev/backends"] };
+  };
+  await eventually(async () => expect((await stored()).backends).toBeDefined());
+  const { backends } = await stored();
+  const patch = (annotations: JsonObject) =>
+    server.call(
+      "PATCH",
+      `${all}/web`,
+      { metadata: { annotations } },
+      { ...tenant, "content-type": "application/merge-patch+json" },
+    );
+  const refused = await patch(forged);
+  expect(refused.code).toBe(403);
+  expect(JSON.stringify(refused.body)).toContain("only the control plane writes");
+  expect((await patch({ "lifeboat.dev/backends": null })).code).toBe(200);
+  expect((await patch({ note: "a" })).code).toBe(200);
+  expect((await stored()).annotations).toEqual({ "lifeboat.dev/backends": backends, note: "a" });
+  const { resourceVersion } = await stored();
+  const put = await server.call("PUT", `${all}/web`, ingress({}, { resourceVersion }), tenant);
+  expect(put.code).toBe(200);
+  expect((await stored()).annotations).toEqual({ "lifeboat.dev/backends": backends });
+}
 
 /** The webhook fills in and checks what others write of the records, is not asked about the manager, and owners go with its update. */
 async function judgeRecords(): Promise<void> {

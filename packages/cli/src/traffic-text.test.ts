@@ -84,6 +84,49 @@ describe("lifeboat traffic", () => {
     ]);
   });
 
+  it("shows why a backend drains, also where a block is held or would be the last (D16)", () => {
+    const drains = { addresses: ["10.0.0.1"], state: "draining" };
+    const clusters = {
+      m1: { addresses: ["10.0.0.1"], state: "serving" },
+      m2: { ...drains, cause: "gone" },
+      m3: { ...drains, cause: "idle" },
+      m4: { ...drains, cause: "leaves" },
+      m5: { addresses: [], state: "serving" },
+    };
+    const published = { generation: 1, services: { web: { clusters } } };
+    const names = Object.keys(clusters);
+    const shown = {
+      metadata: {
+        namespace: "shop",
+        name: "front",
+        annotations: { "lifeboat.dev/backends": JSON.stringify(published) },
+      },
+      status: { serviceLocations: [{ name: "web", clusters: names }] },
+    } as unknown as MultiClusterIngress;
+    const held = { ...sick, held: true };
+    const lines = trafficLines(
+      [shown],
+      [
+        cluster("m1", ordered),
+        cluster("m2", ordered),
+        cluster("m3", held),
+        cluster("m4"),
+        cluster("m5", held),
+      ],
+      now,
+    );
+    expect(lines.join("\n").replaceAll(/\n +/g, " ")).toBe(
+      [
+        "INGRESS     CLUSTER  STATE      SINCE  WHY",
+        "shop/front  m1       serving    5m     Remedy upgrade would block it, and with it the last backend",
+        "shop/front  m2       draining   5m     Remedy upgrade would block it, and with it the last backend; Service web is not placed there with a workload",
+        "shop/front  m3       draining   5m     held by the brake: Remedy dns; Service web has no ready replica there",
+        "shop/front  m4       draining          Service web leaves: its substitute is healthy",
+        "shop/front  m5       unreached  5m     held by the brake: Remedy dns; Service web has no address there: no load balancer, no node port, or no ready pod",
+      ].join("\n"),
+    );
+  });
+
   it("shows why a cluster serves that a Remedy would block", () => {
     const lines = trafficLines(
       [ingress([], true)],

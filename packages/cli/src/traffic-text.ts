@@ -17,7 +17,7 @@ import {
   type RemedySource,
 } from "@lifeboat/core/remedy/actions";
 import { ALL_BACKENDS_BLOCKED } from "@lifeboat/core/remedy/ingress";
-import { publishedBackends, type PublishedService } from "@lifeboat/core/traffic";
+import { type DrainCause, publishedBackends, type PublishedService } from "@lifeboat/core/traffic";
 import { columns, hanging } from "./wrap.ts";
 
 /** Every ingress with every cluster that has a backend of it. */
@@ -57,9 +57,10 @@ function ingressRows(
       const found = clusters.get(cluster);
       const isBlocked = blocked.has(cluster);
       const { since, why } = found === undefined ? NOTHING : blockText(found, isBlocked, now);
-      if (isBlocked || why !== "")
-        return [ingress, cluster, isBlocked ? "blocked" : "serving", since, why];
-      return [ingress, cluster, ...backendText(services, cluster, now)];
+      if (isBlocked) return [ingress, cluster, "blocked", since, why];
+      const [state, backendSince, backendWhy] = backendText(services, cluster, now);
+      const whys = [why, backendWhy].filter((text) => text !== "");
+      return [ingress, cluster, state, since || backendSince, whys.join("; ")];
     }),
     ...missing.map((one) => [ingress, "-", "missing", "", `Service ${one.name} is in no cluster`]),
   ];
@@ -87,11 +88,23 @@ function backendText(
       `${named(unreached)} has no address there: no load balancer, no node port, or no ready pod`,
     ];
   const draining = all.filter(({ state }) => state === "draining");
-  if (draining.length > 0)
-    return ["draining", "", `${named(draining)} leaves, or has no ready replica there`];
+  if (draining.length > 0) {
+    const causes = [...new Set(draining.map(({ cause }) => cause))];
+    const whys = causes.map(
+      (cause) => `${named(draining.filter((one) => one.cause === cause))} ${drainText(cause)}`,
+    );
+    return ["draining", "", whys.join("; ")];
+  }
   const since = parseTime(all.find((one) => one.unconfirmedSince)?.unconfirmedSince ?? "");
   if (since === undefined) return ["serving", "", ""];
   return ["serving", humanDuration(now - since), "not confirmed since: the cluster is not Ready"];
+}
+
+function drainText(cause: DrainCause | undefined): string {
+  if (cause === "leaves") return "leaves: its substitute is healthy";
+  if (cause === "idle") return "has no ready replica there";
+  if (cause === "gone") return "is not placed there with a workload";
+  return "leaves, or has no ready replica there";
 }
 
 /** Why a cluster is blocked, or why it is not although a Remedy asks for it. */

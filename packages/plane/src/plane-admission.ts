@@ -17,6 +17,7 @@ import { agentAdmission, createAgentEventLimit } from "./agent-admission.ts";
 import type { ControllersOptions } from "./controllers.ts";
 import { createFederatedAdmission } from "./federated-admission.ts";
 import { createCustomizationAdmission } from "./customization-admission.ts";
+import { trafficAdmission } from "./traffic-admission.ts";
 
 export interface PlaneAdmission {
   /** Checks users' scripts before they are stored; absent: they are stored unread. */
@@ -40,6 +41,7 @@ export function planeAdmission(
     createKindsAdmission(ports, settingsOf(controllers)),
     createActAdmission(ports.clock),
     deletionProtection,
+    trafficAdmission,
     createFederatedAdmission(plane),
     ...(scripts === undefined ? [] : [createCustomizationAdmission(scripts, plane)]),
   ];

@@ -7,9 +7,12 @@ function ingress(
   name: string,
   clusters: readonly string[],
   trafficBlockClusters: readonly string[] = [],
+  backends?: object,
 ): MultiClusterIngress {
+  const published = { generation: 1, services: { web: { clusters: backends } } };
+  const annotations = { "lifeboat.dev/backends": JSON.stringify(published) };
   return {
-    metadata: { namespace: "shop", name },
+    metadata: { namespace: "shop", name, ...(backends !== undefined && { annotations }) },
     status: { serviceLocations: [{ name: "web", clusters }], trafficBlockClusters },
   } as unknown as MultiClusterIngress;
 }
@@ -30,6 +33,25 @@ it("names the ingresses that lose a cluster, and what serves them then", () => {
     "shop/a      m2",
     "shop/alone  m1, because no other serves it",
     "shop/last   m1, because no other serves it",
+  ]);
+});
+
+it("counts no cluster that has no ready replica (D16)", () => {
+  const addresses = ["10.0.0.1"];
+  const empty = { addresses, state: "draining", cause: "gone" };
+  const backends = { m1: { addresses, state: "serving" }, m2: empty, m3: empty };
+  const clusters = ["m1", "m2", "m3"];
+  expect(blockPlan("m1", [ingress("a", clusters, [], backends)])).toEqual({
+    losing: 0,
+    lines: [
+      "0 ingresses would send nothing to m1:",
+      "",
+      "INGRESS  WOULD BE SERVED BY",
+      "shop/a   m1, because no other serves it",
+    ],
+  });
+  expect(blockPlan("m2", [ingress("a", clusters, [], backends)]).lines).toEqual([
+    "no ingress sends requests to m2",
   ]);
 });
 

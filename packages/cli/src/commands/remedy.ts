@@ -14,6 +14,7 @@ import {
   TRAFFIC_CONTROL,
 } from "@lifeboat/api";
 import { causeOf } from "@lifeboat/core/remedy/actions";
+import { readyClusters } from "@lifeboat/core/traffic";
 import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
 import { dryRunOption, existingCluster } from "../change-cluster.ts";
@@ -134,13 +135,18 @@ interface BlockPlan {
   readonly losing: number;
 }
 
-/** Which ingresses would send nothing to the cluster any more; one that no other cluster serves keeps it. */
+/**
+ * Which ingresses would send nothing to the cluster any more; one that no other cluster serves keeps it. A cluster without a ready
+ * replica serves nothing, as far as that is published.
+ */
 export function blockPlan(cluster: string, ingresses: readonly MultiClusterIngress[]): BlockPlan {
-  const served = ingresses.flatMap(({ metadata: { namespace = "", name }, status }) => {
+  const served = ingresses.flatMap(({ metadata, status }) => {
+    const { namespace = "", name } = metadata;
+    const ready = readyClusters({ metadata });
     const blocked = new Set(status?.trafficBlockClusters);
     const locations = status?.serviceLocations ?? [];
     const all = new Set(locations.flatMap(({ clusters: some = [] }) => some));
-    const serving = [...all].filter((one) => !blocked.has(one));
+    const serving = [...all].filter((one) => !blocked.has(one) && (ready?.has(one) ?? true));
     if (!serving.includes(cluster)) return [];
     const others = serving.filter((one) => one !== cluster).sort();
     return [{ ingress: `${namespace}/${name}`, others }];

@@ -2,7 +2,7 @@
 import { instantOf } from "@lifeboat/base";
 import { describe, expect, it } from "vitest";
 import { type BackendsView, decideBackends } from "./backends.ts";
-import { publishedBackends } from "./published.ts";
+import { publishedBackends, readyClusters } from "./published.ts";
 import {
   clusterNamed,
   type CopyState,
@@ -10,6 +10,7 @@ import {
   ingressOf,
   leavingFrom,
   pathTo,
+  servedBy,
   viewOf,
 } from "./traffic.suite.ts";
 
@@ -123,6 +124,75 @@ describe("a backend", () => {
     ],
   ])("%s", (_name, view, expected) => {
     expect(statesOf(view)).toBe(expected);
+  });
+
+  it.each<[string, BackendsView, string]>([
+    [
+      "its workload is not there, or has no ready replica",
+      viewOf(service({ a: A, b: B, c: { ip: "10.0.0.3" } }), [
+        deployment({ a: 1, b: 1 }, { a: {}, b: { healthy: false } }),
+      ]),
+      "a -, b idle, c gone",
+    ],
+    [
+      "its workload leaves",
+      viewOf(service(), [deployment({ a: 1 }, { a: {}, b: {} }, graceful)]),
+      "a -, b leaves",
+    ],
+    [
+      "its workload leaves, and has no ready replica",
+      viewOf(service(), [deployment({ a: 1 }, { a: {}, b: { healthy: false } }, graceful)]),
+      "a -, b idle",
+    ],
+    [
+      "one workload leaves and another is not there",
+      viewOf(service(), [
+        deployment({ a: 1 }, { a: {}, b: {} }, graceful),
+        deployment({ a: 1 }, { a: {} }),
+      ]),
+      "a -, b leaves",
+    ],
+    ["the Service is going", viewOf(service(gone), []), "a -, b gone"],
+    [
+      "nothing else is there: it is none that serves as a last resort",
+      viewOf(service({ a: {}, b: B }), [deployment({ a: 1 }, { a: {}, b: {} }, graceful)]),
+      "a -, b -",
+    ],
+    [
+      "one that leaves can serve, and another is idle",
+      viewOf(service({ a: {}, b: B, c: { ip: "10.0.0.3" } }), [
+        deployment({ a: 1, c: 1 }, { a: {}, b: {}, c: { healthy: false } }, graceful),
+      ]),
+      "a -, b -, c idle",
+    ],
+  ])("drains for a cause: %s", (_name, view, expected) => {
+    const published = decideBackends(view, NOW);
+    const { clusters = {} } = published.services["web"] ?? {};
+    const causes = Object.entries(clusters).map(([name, { cause }]) => `${name} ${cause ?? "-"}`);
+    expect(causes.join(", ")).toBe(expected);
+    // What is published is read back as it was written.
+    const again = { ...view, ingress: ingressOf([pathTo("web")], { published }) };
+    expect(decideBackends(again, instantOf(9_000_000)).generation).toBe(published.generation);
+  });
+
+  it("is ready where it has an address and a replica could answer; of before the cause was published, where it drains, too", () => {
+    const readyOf = (clusters: Parameters<typeof servedBy>[0]) => {
+      const ready = readyClusters(ingressOf([pathTo("web")], { published: servedBy(clusters) }));
+      return ready && [...ready].join(" ");
+    };
+    const drains = { state: "draining" } as const;
+    expect(
+      readyOf({
+        serves: {},
+        leaves: { ...drains, cause: "leaves" },
+        idle: { ...drains, cause: "idle" },
+        gone: { ...drains, cause: "gone" },
+        before: drains,
+        unreached: { addresses: [] },
+      }),
+    ).toBe("serves leaves before");
+    expect(readyOf({ idle: { ...drains, cause: "idle" } })).toBeUndefined();
+    expect(readyClusters(ingressOf([pathTo("web")]))).toBeUndefined();
   });
 
   it("names the workloads that stay behind it while another leaves", () => {

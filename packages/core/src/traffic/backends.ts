@@ -2,12 +2,13 @@
  * Where the requests of an ingress can go: the addresses of its Services in each cluster, as members reported them, and which of
  * them have to be left.
  *
- *   the Service or every workload behind it has left the cluster, or leaves it and its substitute is healthy ──▶ draining
+ *   the Service or every workload behind it has left the cluster (`gone`), or leaves it and its substitute is healthy (`leaves`), or
+ *   has no ready replica there (`idle`) ──▶ draining, with the cause: a load balancer that has nothing else prefers what can serve
  *
  * 1. An old copy gets no new requests once the substitute is healthy, and before it is removed (D27). In mode Directly the
  *    eviction itself takes the traffic away.
  * 2. A graceful eviction never takes the last address of a Service: it is drained once another cluster serves.
- * 3. A copy without a ready replica gets no requests as long as another one has some.
+ * 3. A copy without a ready replica gets no requests as long as another one has some, be it one that leaves.
  * 4. Queued, held and exempt entries have no task yet, so they keep their traffic.
  * 5. Of several workloads behind a Service one may leave while others stay: the cluster serves, and `keptBy` names those that stay.
  * 6. A Service of type NodePort is reached at nodes of its cluster, on the ports that the member gave it: at those with a pod of it,
@@ -38,6 +39,7 @@ import { reportedEndpoints, reportedNodes } from "./endpoints.ts";
 import { isAddress, isLabel, isPort } from "./names.ts";
 import { MAX_NODES } from "./node-addresses.ts";
 import {
+  type DrainCause,
   publishedBackends,
   type PublishedBackends,
   type PublishedCluster,
@@ -103,13 +105,18 @@ function serviceOf(
     .sort();
   const found = names.map((name) => clusterOf(view, { service, workloads }, name));
   const another = found.some(({ state, addresses }) => state === "serving" && addresses.length > 0);
+  const isLeaving = found.some(
+    ({ cause, addresses }) => cause === "leaves" && addresses.length > 0,
+  );
+  const lastResort: DrainCause = isLeaving ? "leaves" : "idle";
   return {
     ports: portsOf(service),
     clusters: Object.fromEntries(
-      found.map(({ state, isLastResort, ...one }, i) => [
-        names[i],
-        { ...one, state: isLastResort && !another ? "serving" : state },
-      ]),
+      found.map(({ cause, ...one }, i) => {
+        if (cause === undefined) return [names[i], one];
+        const isNeeded = cause === lastResort && !another;
+        return [names[i], isNeeded ? { ...one, state: "serving" } : { ...one, cause }];
+      }),
     ) as Record<string, PublishedCluster>,
     bindings: [service, ...workloads].map(({ binding }) => binding.metadata.name).sort(),
   };
@@ -124,10 +131,11 @@ function clusterOf(
   view: BackendsView,
   { service, workloads }: Behind,
   name: string,
-): PublishedCluster & { readonly isLastResort: boolean } {
+): PublishedCluster {
   const own = presenceIn(view, service, name);
   const all = workloads.map((one) => workloadIn(view, one, name));
-  const isServing = own === "stays" && (all.length === 0 || all.includes("stays"));
+  const cause = causeOf(own, all);
+  const isServing = cause === undefined;
   const replicas = workloads.map(({ binding }) => shareIn(binding, name)?.replicas ?? 0);
   const ready = findCondition(view.clusters.get(name)?.status?.conditions, "Ready");
   const isLeft = workloads.some(({ binding }) => taskOf(binding, name) !== undefined);
@@ -138,6 +146,7 @@ function clusterOf(
   return {
     ...placesOf(worksByCluster(service.works).get(name), view.clusters.get(name)),
     state: isServing ? "serving" : "draining",
+    ...(!isServing && { cause }),
     weight: Math.max(
       1,
       replicas.reduce((sum, one) => sum + one, 0),
@@ -145,20 +154,26 @@ function clusterOf(
     ...(ready !== undefined &&
       ready.status !== "True" && { unconfirmedSince: ready.lastTransitionTime }),
     ...(isServing && isLeft && keptBy.length > 0 && { keptBy }),
-    isLastResort: own !== "gone" && [own, ...all].some((one) => one === "leaves" || one === "idle"),
   };
 }
 
-/**
- * `stays`: nothing takes it away now. `idle`: it stays, and none of its replicas is ready. `leaves`: it is evicted, and its substitute
- * is healthy. `gone`: it is removed, or was.
- */
-type Presence = "stays" | "idle" | "leaves" | "gone";
+/** `stays`: nothing takes it away now, and it can serve. */
+type Presence = "stays" | DrainCause;
+
+const PRESENCES = ["stays", "leaves", "idle", "gone"] as const;
+
+/** Why a backend drains; undefined: it serves. Of several workloads behind a Service the best counts. */
+function causeOf(own: Presence, workloads: readonly Presence[]): DrainCause | undefined {
+  if (own === "gone") return own;
+  const best = PRESENCES.find((one) => workloads.length === 0 || workloads.includes(one)) ?? "gone";
+  if (best === "stays") return own === "stays" ? undefined : own;
+  return best;
+}
 
 function workloadIn(view: BackendsView, copies: Copies, name: string): Presence {
   const presence = presenceIn(view, copies, name);
   const work = worksByCluster(copies.works).get(name);
-  return presence === "stays" && work !== undefined && !mayServe(work) ? "idle" : presence;
+  return presence !== "gone" && work !== undefined && !mayServe(work) ? "idle" : presence;
 }
 
 function presenceIn({ clusters }: BackendsView, copies: Copies, name: string): Presence {

@@ -18,13 +18,16 @@ export {
 export { indexRoutes, type RouteIndex } from "./match.ts";
 export { leadsUpwards } from "./names.ts";
 export { localNodeAddressOf, nodeAddressOf, NodeAddresses } from "./node-addresses.ts";
+export { backendsRefusal, keepBackends, publishesBackends } from "./protection.ts";
 export {
   type BackendState,
+  type DrainCause,
   formatBackends,
   publishedBackends,
   type PublishedBackends,
   type PublishedCluster,
   type PublishedService,
+  readyClusters,
 } from "./published.ts";
 export {
   assembleTable,

@@ -16,10 +16,20 @@ import * as wellKnown from "../well-known.ts";
 
 export type BackendState = "serving" | "draining";
 
+/**
+ * Why a backend drains. `leaves`: its workload is evicted, and the substitute is healthy; until it is removed it can serve. `idle`: none
+ * of its replicas is ready. `gone`: the Service or its workload is not placed there, or no longer.
+ */
+export type DrainCause = "leaves" | "idle" | "gone";
+
+const CAUSES: readonly DrainCause[] = ["leaves", "idle", "gone"];
+
 /** The backends of one Service in one cluster. */
 export interface PublishedCluster extends Places {
   /** `draining`: requests under way end there, new ones go elsewhere. */
   readonly state: BackendState;
+  /** Of one that drains; absent: it was published by a control plane of before. */
+  readonly cause?: DrainCause;
   readonly weight: number;
   /** Where the addresses are those of nodes: the node port of each port of the Service. */
   readonly nodePorts?: Readonly<Record<string, number>>;
@@ -85,6 +95,31 @@ export function readyAddresses(endpoints: readonly EndpointGroup[]): readonly st
   return [...new Set(endpoints.flatMap(({ addresses }) => addresses))].sort();
 }
 
+/**
+ * Whether a ready replica is behind the addresses, as far as is known. Where they are those of pods they are known to be ready; elsewhere
+ * the workload counts. A cause that is not known counts as one that can serve.
+ */
+export function isReady({ addresses, endpoints, cause }: PublishedCluster): boolean {
+  return addresses.length > 0 && (endpoints !== undefined || !isEmpty(cause));
+}
+
+/** Whether a backend drains because no replica there could answer. */
+export function isEmpty(cause: DrainCause | undefined): boolean {
+  return cause === "idle" || cause === "gone";
+}
+
+/** The clusters where a Service of an ingress has a ready backend; undefined: none is published, so nothing is known. */
+export function readyClusters(
+  ingress: Pick<MultiClusterIngress, "metadata">,
+): ReadonlySet<string> | undefined {
+  const ready = Object.values(publishedBackends(ingress).services).flatMap(({ clusters }) =>
+    Object.entries(clusters)
+      .filter(([, published]) => isReady(published))
+      .map(([name]) => name),
+  );
+  return ready.length === 0 ? undefined : new Set(ready);
+}
+
 function readService(value: unknown): PublishedService {
   const clusters = Object.entries(fieldsAt(value, "clusters")).map(
     ([name, cluster]) => [name, readCluster(cluster)] as const,
@@ -103,11 +138,14 @@ function readCluster(value: unknown): PublishedCluster {
   const keptBy = textsIn(listAt(value, "keptBy"));
   const nodePorts = numbersIn(fieldsAt(value, "nodePorts"));
   const endpoints = readGroups(listAt(value, "endpoints"));
+  const state = textAt(value, "state") === "draining" ? "draining" : "serving";
+  const cause = CAUSES.find((one) => one === textAt(value, "cause"));
   const hasEndpoints = valueAt(value, "endpoints") !== undefined;
   return {
     ...readPlaces(value, () => true),
     ...(hasEndpoints && { addresses: readyAddresses(endpoints) }),
-    state: textAt(value, "state") === "draining" ? "draining" : "serving",
+    state,
+    ...(state === "draining" && cause !== undefined && { cause }),
     weight: Math.max(1, integerAt(value, "weight") ?? 1),
     ...(valueAt(value, "nodePorts") !== undefined && { nodePorts }),
     ...(hasEndpoints && { endpoints }),

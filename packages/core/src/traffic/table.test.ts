@@ -38,6 +38,34 @@ describe("a cluster of an ingress", () => {
       false,
     ],
     ["a blocked cluster has no backend", ["z"], { a: {} }, "a serving", true],
+    [
+      "the others have no ready replica: the blocked one serves (D16)",
+      ["a"],
+      { a: {}, b: { state: "draining", cause: "gone" }, c: { state: "draining", cause: "idle" } },
+      "a serving, b draining, c draining",
+      false,
+    ],
+    [
+      "the only other one with a ready replica leaves",
+      ["a"],
+      { a: {}, b: { state: "draining", cause: "leaves" }, c: { state: "draining", cause: "gone" } },
+      "a serving, b serving, c draining",
+      false,
+    ],
+    [
+      "none has a ready replica and one is blocked",
+      ["a"],
+      { a: { state: "draining", cause: "idle" }, b: { state: "draining", cause: "gone" } },
+      "a draining, b serving",
+      false,
+    ],
+    [
+      "an older or newer control plane gave another cause",
+      ["a"],
+      { a: {}, b: { state: "draining", cause: "asleep" as never } },
+      "a serving, b serving",
+      false,
+    ],
   ])("when %s", (_name, blocked, clusters, expected, isConfirmed) => {
     const found = table(ingressOf([pathTo("web")], { blocked, published: servedBy(clusters, 7) }));
     expect(states(found)).toBe(expected);
@@ -94,6 +122,18 @@ describe("addresses of one cluster that are not ready", () => {
         ["a"],
       ],
       "10.1.0.1:8080 serving, 10.2.0.1:8080 draining",
+      false,
+    ],
+    [
+      "are ready pods of a workload that reports none yet: they are as good as blocked ones",
+      [
+        {
+          a: pods({ addresses: ["10.1.0.1"] }),
+          b: { ...pods({ addresses: ["10.2.0.1"] }), state: "draining", cause: "idle" },
+        },
+        ["a"],
+      ],
+      "10.1.0.1:8080 serving, 10.2.0.1:8080 serving",
       false,
     ],
     [

@@ -6,7 +6,8 @@
  *    So is an address that load balancers never dial: a member reports its addresses, and may lie.
  * 2. A cluster that is blocked or left gets no new requests, unless nothing else is there: then all serve (D16), and the
  *    generation is not confirmed for that Service. The other Services of the ingress are confirmed one by one.
- *    A single address that terminates, or is not ready, gets no new requests either, unless nothing better is there.
+ *    A single address that terminates, or is not ready, gets no new requests either, unless nothing better is there; nor does a
+ *    cluster without a ready replica: a blocked one with ready replicas comes before it.
  * 3. Of two ingresses with the same host and path the older one gets the requests; the other is reported.
  * 4. The order of the input does not matter.
  * 5. A pool has each cluster, address and port once, in an order in which states have no part: a load balancer names its servers by
@@ -17,6 +18,7 @@ import type { Places } from "./endpoints.ts";
 import { isAddress, isHost, isLabel, isNumericAddress, isPath, isPort } from "./names.ts";
 import {
   type BackendState,
+  isEmpty,
   publishedBackends,
   type PublishedCluster,
   type PublishedService,
@@ -245,9 +247,12 @@ class Compiling {
     const most = Math.max(...clusters.map(({ places }) => sharesOf(places)));
     const wanted = clusters.flatMap(({ cluster, places, published }) => {
       const { state, weight, unconfirmedSince } = published;
-      const isLeft = this.#blocked.has(cluster) || state === "draining";
+      const isBlocked = this.#blocked.has(cluster);
+      const isLeft = isBlocked || state === "draining";
+      // The addresses of pods are known to be ready or not one by one.
+      const isNothingReady = isEmpty(published.cause) && published.endpoints === undefined;
       return places.map((place): Ranked => ({
-        rank: rankOf(place, isLeft),
+        rank: isNothingReady ? rankOf(EMPTY_PLACE, isBlocked) : rankOf(place, isLeft),
         isLeft,
         backend: {
           cluster,
@@ -284,11 +289,14 @@ interface Ranked {
 }
 
 /** A ready address of a cluster that is left comes before one that terminates elsewhere; what is left and not ready comes last. */
-function rankOf({ state }: Place, isLeft: boolean): number {
+function rankOf({ state }: Pick<Place, "state">, isLeft: boolean): number {
   const own = { addresses: 0, draining: 2, unready: 3 }[state];
   if (!isLeft) return own;
   return own === 0 ? 1 : own + 2;
 }
+
+/** What an address is worth in a cluster without a ready replica. */
+const EMPTY_PLACE = { state: "unready" } as const;
 
 function servingAt(wanted: readonly Ranked[], best: number): readonly Backend[] {
   return wanted.map(({ backend, rank }) => ({

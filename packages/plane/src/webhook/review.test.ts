@@ -3,7 +3,7 @@ import type { JsonObject } from "@lifeboat/api";
 import { createAdmissionChain } from "@lifeboat/apiserver";
 import { createSeededIds, createRandom, instantOf, VirtualClock } from "@lifeboat/base";
 import { drainPromises } from "@lifeboat/base/adapters";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { agentRules, planeAdmission } from "../plane-admission.ts";
 import type { Client } from "@lifeboat/kit";
 import { answerReview, patchOf } from "./review.ts";
@@ -131,6 +131,85 @@ it("keeps the time of a taint that is written again", async () => {
     { operation: "UPDATE", oldObject: cluster({ taints: [stored] }) },
   );
   expect(patchIn(response)).toMatchObject([{ value: { taints: [stored] } }]);
+});
+
+describe("the published backends of an ingress", () => {
+  const BACKENDS = "lifeboat.dev/backends";
+  const ingress = (backends?: string): JsonObject => ({
+    apiVersion: "networking.karmada.io/v1alpha1",
+    kind: "MultiClusterIngress",
+    metadata: {
+      name: "web",
+      namespace: "shop",
+      annotations: { other: "a", ...(backends !== undefined && { [BACKENDS]: backends }) },
+    },
+    spec: { defaultBackend: { service: { name: "web", port: { number: 80 } } } },
+  });
+  const write = (path: string, object: JsonObject, more: JsonObject): Promise<JsonObject> => {
+    const group = "networking.karmada.io";
+    return ask(path, object, {
+      kind: { group, version: "v1alpha1", kind: "MultiClusterIngress" },
+      resource: { group, version: "v1alpha1", resource: "multiclusteringresses" },
+      namespace: "shop",
+      name: "web",
+      ...more,
+    });
+  };
+  const update = (oldObject: JsonObject, username = "jane", groups: readonly string[] = []) => ({
+    operation: "UPDATE",
+    oldObject,
+    userInfo: { username, groups: [...groups] },
+  });
+
+  it("are changed by the control plane and by masters alone", async () => {
+    const isAllowed = async (username: string, groups: readonly string[] = []) => {
+      const more = update(ingress("real"), username, groups);
+      return (await write("/validate", ingress("forged"), more))["allowed"];
+    };
+    expect(await isAllowed("system:serviceaccount:lifeboat-system:lifeboat-manager")).toBe(true);
+    expect(await isAllowed("system:lifeboat")).toBe(true);
+    expect(await isAllowed("root", ["system:masters"])).toBe(true);
+    for (const name of [
+      "jane",
+      "system:lifeboat:gateway",
+      "system:serviceaccount:shop:lifeboat-manager",
+      "system:serviceaccount:lifeboat-system:default",
+      "system:karmada:agent:m1",
+    ])
+      expect(await isAllowed(name)).toBe(false);
+    const refused = await write("/validate", ingress("forged"), update(ingress("real")));
+    expect(refused).toMatchObject({ status: { code: 403, reason: "Forbidden" } });
+    expect(JSON.stringify(refused)).toContain(`only the control plane writes`);
+    // Nor are they removed where an API server did not ask to fill in, or made.
+    expect(await write("/validate", ingress(), update(ingress("real")))).toMatchObject({
+      allowed: false,
+    });
+    expect(await write("/validate", ingress("forged"), {})).toMatchObject({ allowed: false });
+    expect(await write("/validate", ingress("forged"), update(ingress()))).toMatchObject({
+      allowed: false,
+    });
+  });
+
+  it("stay where a write leaves them as they are, or out", async () => {
+    for (const path of ["/mutate", "/validate"]) {
+      const same = update(ingress("real"));
+      expect(await write(path, ingress("real"), same)).toEqual({ uid: "u", allowed: true });
+      expect(await write(path, ingress(), {})).toEqual({ uid: "u", allowed: true });
+      expect(await write(path, ingress(), update(ingress()))).toEqual({ uid: "u", allowed: true });
+    }
+    const replaced = await write("/mutate", ingress(), update(ingress("real")));
+    expect(patchIn(replaced)).toEqual([
+      { op: "add", path: "/metadata/annotations", value: { other: "a", [BACKENDS]: "real" } },
+    ]);
+  });
+
+  it("are left out of a new ingress, with a warning", async () => {
+    const created = await write("/mutate", ingress("forged"), {});
+    expect(patchIn(created)).toEqual([
+      { op: "add", path: "/metadata/annotations", value: { other: "a" } },
+    ]);
+    expect(created["warnings"]).toEqual([expect.stringContaining("left out")]);
+  });
 });
 
 it("answers without a patch where there is nothing to fill in", async () => {

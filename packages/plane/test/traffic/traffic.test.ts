@@ -222,7 +222,27 @@ describe("an old copy that gets requests", () => {
 });
 
 describe("what load balancers follow", () => {
-  it("a block takes effect without a write of the control plane's own", async () => {
+  it("a block takes effect where another cluster has a ready replica", async () => {
+    await start();
+    const provider = await startOne();
+    await fleet.advance("2s");
+    await leave();
+    await fleet.advance("30s");
+    expect(provider.clusters).toBe("-m1 m2 -m3");
+    await fleet.plane.create(remedies, {
+      apiVersion: "remedy.karmada.io/v1alpha1",
+      kind: "Remedy",
+      metadata: { name: "block-m1" },
+      spec: { clusterAffinity: { clusterNames: ["m1"] }, actions: ["TrafficControl"] },
+    });
+    await fleet.advance("2s");
+    const blocked = async () =>
+      (await fleet.plane.get(multiClusterIngresses, KEY)).status?.trafficBlockClusters;
+    expect(await blocked()).toEqual(["m1"]);
+    expect(provider.clusters).toBe("-m1 m2 -m3");
+  });
+
+  it("no block takes requests to clusters without a ready replica (D16)", async () => {
     await start();
     const provider = await startOne();
     await fleet.advance("2s");
@@ -234,10 +254,17 @@ describe("what load balancers follow", () => {
       spec: { clusterAffinity: { clusterNames: ["m1"] }, actions: ["TrafficControl"] },
     });
     await fleet.advance("2s");
+    // Nothing else has a ready replica (D16): load balancers of others read the status alone.
     const { status } = await fleet.plane.get(multiClusterIngresses, KEY);
-    expect(status?.trafficBlockClusters).toEqual(["m1"]);
-    // Nothing else serves: D16.
-    expect(provider.clusters).toBe("m1 m2 m3");
+    expect(status).not.toHaveProperty("trafficBlockClusters");
+    expect(status?.conditions).toContainEqual(
+      expect.objectContaining({
+        type: "AllBackendsBlocked",
+        status: "True",
+        reason: "OthersNotServing",
+      }),
+    );
+    expect(provider.clusters).toBe("m1 -m2 -m3");
     expect(publishedBackends(await fleet.plane.get(multiClusterIngresses, KEY))).toEqual(before);
   });
 

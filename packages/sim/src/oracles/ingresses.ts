@@ -1,6 +1,6 @@
 /**
  * Oracles of MultiClusterIngresses, by what members truly hold: which clusters get no traffic (J2), that some always do (J4), and
- * where the backends are (J6).
+ * where the backends are (J6). Which of them have a ready replica is read from what load balancers read.
  */
 import { findCondition, type KubeObject, type MultiClusterIngress } from "@lifeboat/api";
 import { parseTime } from "@lifeboat/base";
@@ -21,9 +21,13 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
     on: "plane",
     tables: [INGRESSES],
     start: (truth) => (change) => {
-      const { now } = pairOf<MultiClusterIngress>(change);
-      const located = confirmedIn(truth, now, UNCONFIRMED_MS + truth.lagMs + truth.roundTripMs);
+      const { before, now } = pairOf<MultiClusterIngress>(change);
       const blocked = now?.status?.trafficBlockClusters ?? [];
+      // A backend that has just ceased to be ready is judged with the next decision.
+      const isDecision = before?.status?.trafficBlockClusters?.join() !== blocked.join();
+      const backends = isDecision ? readyIn(now) : locatedIn(now);
+      const withinMs = UNCONFIRMED_MS + truth.lagMs + truth.roundTripMs;
+      const located = confirmedOf(truth, backends, withinMs);
       const isNobodyLeft = located.size > 0 && [...located].every((one) => blocked.includes(one));
       return isNobodyLeft ? [`${change.key} blocks all of ${[...located].join(", ")}`] : [];
     },
@@ -87,16 +91,44 @@ function locatedIn(ingress: MultiClusterIngress | undefined): ReadonlySet<string
 /** So long a backend counts as confirmed in a cluster that is not Ready. */
 const UNCONFIRMED_MS = 60_000;
 
+/** Those of them with an address and a ready replica, as is published; all where that is known of none. */
+function readyIn(ingress: MultiClusterIngress | undefined): ReadonlySet<string> {
+  const text = ingress?.metadata.annotations?.[wellKnown.BACKENDS];
+  const { services = {} } = JSON.parse(text ?? "{}") as PublishedText;
+  const ready = Object.values(services)
+    .flatMap(({ clusters = {} }) => Object.entries(clusters))
+    .filter(([, one]) =>
+      one.endpoints === undefined
+        ? one.addresses?.length !== 0 && one.cause !== "idle" && one.cause !== "gone"
+        : one.endpoints.some(({ addresses = [] }) => addresses.length > 0),
+    )
+    .map(([name]) => name);
+  const located = locatedIn(ingress);
+  const both = ready.filter((name) => located.has(name));
+  return both.length === 0 ? located : new Set(both);
+}
+
+interface PublishedText {
+  readonly services?: Readonly<
+    Record<string, { readonly clusters?: Readonly<Record<string, PublishedTextOfCluster>> }>
+  >;
+}
+
+interface PublishedTextOfCluster {
+  readonly addresses?: readonly string[];
+  readonly cause?: string;
+  readonly endpoints?: readonly { readonly addresses?: readonly string[] }[];
+}
+
 /**
- * Those of them that are Ready, or were within so long; all when there are none. After a change of a clock it is unknown for how long
+ * Those of some clusters that are Ready, or were within so long; all when there are none. After a change of a clock it is unknown for how long
  * a cluster has been away, so each counts.
  */
-function confirmedIn(
+function confirmedOf(
   truth: Truth,
-  ingress: MultiClusterIngress | undefined,
+  located: ReadonlySet<string>,
   withinMs: number,
 ): ReadonlySet<string> {
-  const located = locatedIn(ingress);
   const confirmed = [...located].filter((name) => awayFor(truth, name) < withinMs);
   const isSure = truth.circumstances.clockChanges.length === 0;
   return isSure && confirmed.length > 0 ? new Set(confirmed) : located;
@@ -125,7 +157,7 @@ function blocksOf(truth: Truth, ingress: MultiClusterIngress) {
     .filter(({ status }) => status?.remedyActions?.includes(BLOCK) === true)
     .map(nameOfCluster)
     .filter((name) => located.has(name));
-  const confirmed = confirmedIn(truth, ingress, UNCONFIRMED_MS);
+  const confirmed = confirmedOf(truth, readyIn(ingress), UNCONFIRMED_MS);
   const isAll = acting.length > 0 && [...confirmed].every((name) => acting.includes(name));
   return { isAll, wanted: isAll ? [] : acting.toSorted() };
 }

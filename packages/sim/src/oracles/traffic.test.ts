@@ -81,8 +81,19 @@ class Fleet {
     });
   }
 
-  ingress(clusters: readonly string[], trafficBlockClusters: readonly string[], all = "False") {
-    const services = { web: { bindings: ["web"] } };
+  /** `empty`: those of the clusters where nothing is ready; absent: that is not published. */
+  ingress(
+    clusters: readonly string[],
+    trafficBlockClusters: readonly string[],
+    all = "False",
+    empty?: readonly string[],
+  ) {
+    const published = clusters.map((name) => {
+      const cause = empty?.includes(name) === true ? { state: "draining", cause: "gone" } : {};
+      return [name, { addresses: ["10.0.0.1"], ...cause }] as const;
+    });
+    const backends = empty === undefined ? {} : { clusters: Object.fromEntries(published) };
+    const services = { web: { bindings: ["web"], ...backends } };
     const path = { backend: { service: { name: "web" } } };
     this.#put("plane", "networking.karmada.io/multiclusteringresses/default/shop", {
       kind: "MultiClusterIngress",
@@ -293,6 +304,39 @@ const cases: readonly Case[] = [
     (fleet) => {
       fleet.cluster("m1", acting);
       fleet.ingress(["m1"], []);
+    },
+  ],
+  [
+    "some-backend-keeps-its-traffic",
+    true,
+    "the one that is not has no ready replica",
+    (fleet) => fleet.ingress(["m1", "m2"], ["m1"], "False", ["m2"]),
+  ],
+  [
+    "some-backend-keeps-its-traffic",
+    false,
+    "the one that is not has just lost its last ready replica",
+    (fleet) => {
+      fleet.ingress(["m1", "m2"], ["m1"], "False", []);
+      fleet.ingress(["m1", "m2"], ["m1"], "False", ["m2"]);
+    },
+  ],
+  [
+    "blocks-follow-the-actions",
+    true,
+    "the only other one has no ready replica",
+    (fleet) => {
+      fleet.cluster("m1", acting);
+      fleet.ingress(["m1", "m2"], ["m1"], "False", ["m2"]);
+    },
+  ],
+  [
+    "all-blocked-is-shown",
+    true,
+    "the only other one has no ready replica",
+    (fleet) => {
+      fleet.cluster("m1", acting);
+      fleet.ingress(["m1", "m2"], [], "False", ["m2"]);
     },
   ],
   ["all-blocked-is-shown", true, "none would be", (fleet) => fleet.ingress(["m1"], [], "True")],

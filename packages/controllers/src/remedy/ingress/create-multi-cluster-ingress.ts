@@ -4,7 +4,8 @@
  *
  * 1. A binding or a MultiClusterService concerns only the ingresses that name its Service; the action of a Cluster and whether
  *    it is Ready concern all.
- * 2. The write carries the resourceVersion that was decided on: a provider writes other fields of the same status.
+ * 2. Which backends are ready is read from what is published for load balancers: a change of that annotation is one of the ingress.
+ * 3. The write carries the resourceVersion that was decided on: a provider writes other fields of the same status.
  */
 import {
   type Cluster,
@@ -14,11 +15,12 @@ import {
   type MultiClusterService,
   type ObjectKey,
   type ResourceBinding,
+  TRAFFIC_CONTROL,
 } from "@lifeboat/api";
 import { bindingName } from "@lifeboat/core/propagation/rendering";
 import { hasAction } from "@lifeboat/core/remedy/actions";
 import { type BackendView, backendServices, decideIngress } from "@lifeboat/core/remedy/ingress";
-import { TRAFFIC_CONTROL } from "@lifeboat/api";
+import { readyClusters } from "@lifeboat/core/traffic";
 import {
   checkAgainAt,
   createController,
@@ -99,7 +101,8 @@ async function reconcile(
   if (ingress === undefined || ingress.metadata.deletionTimestamp !== undefined) return done;
   const backends = backendServices(ingress).map((name) => backendOf(context, key.namespace, name));
   const clusters = informers.clusters.list();
-  const plan = decideIngress({ ingress, backends, clusters }, clock.now());
+  const ready = readyClusters(ingress);
+  const plan = decideIngress({ ingress, backends, clusters, ready }, clock.now());
   const { status, events: planned, checkAt } = plan;
   if (status !== undefined)
     await plane.update(

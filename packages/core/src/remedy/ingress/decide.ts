@@ -4,8 +4,10 @@
  * 1. A cluster is blocked when it has the action TrafficControl and at least one backend of the ingress.
  * 2. If that were every cluster with a confirmed backend, none is blocked, and the condition AllBackendsBlocked is True (D16): traffic
  *    to a sick cluster is better than none. A person's order is no exception.
- *    A backend is confirmed unless its cluster has not been Ready for `UNCONFIRMED_MS`: a shorter absence lifts no block. Where none
- *    is confirmed, all count: a control plane that reaches no member learns nothing of their backends.
+ *    Of the clusters with a backend those count that have a ready one, as is published for load balancers; all count where nothing is
+ *    published, or none is ready anywhere. A backend there is confirmed unless its cluster has not been Ready for `UNCONFIRMED_MS`: a
+ *    shorter absence lifts no block. Where none is confirmed, all of them count: a control plane that reaches no member learns nothing
+ *    of their backends.
  * 3. Only `serviceLocations`, `trafficBlockClusters` and the two conditions are written here; a provider writes `loadBalancer`, and
  *    every other field stays.
  * 4. The same view gives the same status, so at rest nothing is written.
@@ -39,6 +41,8 @@ export interface IngressView {
   /** One for each of `backendServices`. */
   readonly backends: readonly BackendView[];
   readonly clusters: readonly RemedyCluster[];
+  /** Those with a ready backend, as is published; absent: that is not known. */
+  readonly ready?: ReadonlySet<string> | undefined;
 }
 
 export interface IngressPlan {
@@ -51,12 +55,12 @@ export interface IngressPlan {
 
 /** What to write into the status of an ingress. */
 export function decideIngress(view: IngressView, now: Instant): IngressPlan {
-  const { ingress, backends, clusters } = view;
+  const { ingress, backends, clusters, ready } = view;
   const names = new Set(clusters.map(({ metadata }) => metadata.name));
   const serviceLocations = locationsOf(backends, ingress.status?.serviceLocations ?? [], (name) =>
     names.has(name),
   );
-  const blocks = blockedClusters(serviceLocations, clusters, now);
+  const blocks = blockedClusters(serviceLocations, { clusters, ready }, now);
   const { blocked, checkAt } = blocks;
   const later = checkAt === undefined ? {} : { checkAt };
   const planned = [allBlocked(blocks), located(serviceLocations)];
@@ -79,13 +83,15 @@ interface Blocks {
   readonly wouldBlock: readonly string[];
   /** Those with a backend. */
   readonly located: number;
+  /** Those of them of which a ready backend is known, or all if that is known of none. */
+  readonly able: readonly string[];
   readonly checkAt?: Instant;
 }
 
 /** The clusters to block (D16). */
 function blockedClusters(
   locations: readonly ServiceLocation[],
-  clusters: readonly RemedyCluster[],
+  { clusters, ready }: Pick<IngressView, "clusters" | "ready">,
   now: Instant,
 ): Blocks {
   const withBackend = new Set(locations.flatMap(({ clusters: some = [] }) => some));
@@ -95,8 +101,10 @@ function blockedClusters(
     const until = confirmedUntil(cluster);
     return until === undefined || now < until;
   };
-  const confirmed = located.filter(isConfirmed);
-  const counted = confirmed.length > 0 ? confirmed : located;
+  const isReady = ({ metadata }: RemedyCluster): boolean => ready?.has(metadata.name) ?? true;
+  const able = located.some(isReady) ? located.filter(isReady) : located;
+  const confirmed = able.filter(isConfirmed);
+  const counted = confirmed.length > 0 ? confirmed : able;
   const wouldBlock = acting.map(({ metadata }) => metadata.name).sort(compareText);
   const isAll = counted.every((cluster) => acting.includes(cluster));
   const ends = confirmed.flatMap((cluster) => confirmedUntil(cluster) ?? []);
@@ -105,6 +113,7 @@ function blockedClusters(
     blocked,
     wouldBlock,
     located: located.length,
+    able: able.map(({ metadata }) => metadata.name),
     ...(acting.length > 0 && ends.length > 0 && { checkAt: minimum(ends) }),
   };
 }
@@ -121,16 +130,11 @@ function minimum(times: readonly Instant[]): Instant {
   return times.reduce((least, one) => (one < least ? one : least));
 }
 
-function allBlocked({
-  blocked,
-  wouldBlock,
-  located: all,
-}: Blocks): PlannedCondition<IngressReason> {
+function allBlocked(blocks: Blocks): PlannedCondition<IngressReason> {
+  const { blocked, wouldBlock } = blocks;
   const isAll = wouldBlock.length > blocked.length;
   const reason: IngressReason = isAll
-    ? wouldBlock.length < all
-      ? "OthersNotConfirmed"
-      : "AllWouldBeBlocked"
+    ? whyAll(blocks)
     : blocked.length > 0
       ? "SomeBlocked"
       : "TrafficFlows";
@@ -140,6 +144,13 @@ function allBlocked({
     reason,
     message: ingressReasons[reason],
   };
+}
+
+function whyAll({ wouldBlock, located: all, able }: Blocks): IngressReason {
+  if (wouldBlock.length === all) return "AllWouldBeBlocked";
+  return able.every((name) => wouldBlock.includes(name))
+    ? "OthersNotServing"
+    : "OthersNotConfirmed";
 }
 
 const SHOWN = 5;

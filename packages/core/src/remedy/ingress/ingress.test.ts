@@ -27,8 +27,12 @@ const to = (name: string) => ({ service: { name, port: { number: 80 } } });
 const ingress = (status?: object): MultiClusterIngress =>
   ({ spec: { defaultBackend: to("web") }, ...(status && { status }) }) as never;
 
-const blockedOf = (backends: readonly BackendView[], clusters: readonly Cluster[]) => {
-  const { status } = decideIngress({ ingress: ingress(), backends, clusters }, NOW);
+const blockedOf = (
+  backends: readonly BackendView[],
+  clusters: readonly Cluster[],
+  ready?: ReadonlySet<string>,
+) => {
+  const { status } = decideIngress({ ingress: ingress(), backends, clusters, ready }, NOW);
   const condition = status?.conditions?.find(({ type }) => type === "AllBackendsBlocked");
   return { blocked: status?.trafficBlockClusters ?? [], all: condition?.status };
 };
@@ -178,6 +182,51 @@ describe("blocked clusters", () => {
       expect(then.checkAt).toBeUndefined();
       const without = { ...view, clusters: [cluster("m1"), away("m2", 40_000)] };
       expect(decideIngress(without, NOW).checkAt).toBeUndefined();
+    });
+  });
+
+  describe("where some clusters have a Service and no ready replica (D16)", () => {
+    const three = backend("web", { m1: true, m2: true, m3: true });
+    const dead = (name: string): Cluster =>
+      ({
+        metadata: { name },
+        status: {
+          conditions: [
+            {
+              type: "Ready",
+              status: "Unknown",
+              lastTransitionTime: formatTime(instantOf(NOW - 90_000)),
+            },
+          ],
+        },
+      }) as never;
+    const m1 = cluster("m1", true);
+    test.each([
+      ["the blocked one alone is ready", [m1, cluster("m2"), cluster("m3")], ["m1"], [], "True"],
+      ["another is ready", [m1, cluster("m2"), cluster("m3")], ["m1", "m3"], ["m1"], "False"],
+      [
+        "another is ready, and its cluster dead",
+        [m1, cluster("m2"), dead("m3")],
+        ["m1", "m3"],
+        [],
+        "True",
+      ],
+      ["the blocked one is not ready", [m1, cluster("m2"), cluster("m3")], ["m2"], ["m1"], "False"],
+      ["none of the ingress is ready", [m1, cluster("m2"), cluster("m3")], ["m9"], ["m1"], "False"],
+    ] as const)("%s", (_, clusters, ready, blocked, all) => {
+      expect(blockedOf([three], clusters, new Set(ready))).toEqual({ blocked, all });
+    });
+
+    it("the reason is shown", () => {
+      const reasonOf = (clusters: readonly Cluster[], ready: readonly string[]) =>
+        decideIngress(
+          { ingress: ingress(), backends: [three], clusters, ready: new Set(ready) },
+          NOW,
+        ).events.map(({ reason }) => reason);
+      expect(reasonOf([m1, cluster("m2"), cluster("m3")], ["m1"])).toEqual(["OthersNotServing"]);
+      expect(reasonOf([m1, cluster("m2"), dead("m3")], ["m1", "m3"])).toEqual([
+        "OthersNotConfirmed",
+      ]);
     });
   });
 
