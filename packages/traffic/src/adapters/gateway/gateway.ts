@@ -20,7 +20,7 @@ import { type JudgeAddress, judgeBackend, type KitPorts, type Log } from "@lifeb
 import { judgedLookup } from "@lifeboat/kit/adapters";
 import { hostOf } from "../../gateway/headers.ts";
 import { createTrafficMetrics } from "../../metrics.ts";
-import type { ListenAddress, LocalProvider, ServedCertificate } from "../../provider.ts";
+import type { Leaving, ListenAddress, LocalProvider, ServedCertificate } from "../../provider.ts";
 import { usableCertificates } from "../usable-certificates.ts";
 import { Backends } from "./endpoints.ts";
 import {
@@ -105,7 +105,7 @@ class HttpGateway implements LocalProvider {
     return Promise.resolve();
   }
 
-  leaving(): Promise<ReadonlySet<string>> {
+  leaving(): Promise<ReadonlyMap<string, Leaving>> {
     return Promise.resolve(this.#backends.leaving());
   }
 
