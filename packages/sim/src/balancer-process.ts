@@ -53,7 +53,9 @@ export class BalancerProcess extends ProcessBeside<BalancerProcessPorts> {
       leaving: () => {
         const now = process.clock.monotonic();
         const waiting = [...busy].filter(([, until]) => until > now);
-        return Promise.resolve(new Set(waiting.map(([backend]) => backend.split(" ")[0] ?? "")));
+        return Promise.resolve(
+          new Map(waiting.map(([backend]) => [backend.split(" ")[0] ?? "", "ends"] as const)),
+        );
       },
       problem: () => undefined,
     };

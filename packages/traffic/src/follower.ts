@@ -5,7 +5,8 @@
  * 2. Without the control plane the last table stays as it is.
  * 3. While one table is carried out, changes gather: the next table holds all of them.
  * 4. A generation is confirmed when no new request goes to draining backends and those under way have ended, or
- *    `drainLimitMs` have passed since a backend of the pool last ceased to serve, whatever else changed meanwhile; and never for a Service whose blocked backends serve because nothing else is there.
+ *    `drainLimitMs` have passed since a backend of the pool last ceased to serve, whatever else changed meanwhile; and never for a Service
+ *    whose blocked backends serve because nothing else is there, or nothing else takes connections. What was seen under one table confirms no other.
  * 5. Published backends that vanish from an ingress stay as they were: only the control plane takes backends away, by name.
  */
 import {
@@ -37,7 +38,7 @@ import {
 } from "@lifeboat/kit";
 import { DrainTimes } from "./drain-times.ts";
 import { createTrafficMetrics, type TrafficMetrics } from "./metrics.ts";
-import type { ServedCertificate, TrafficProvider } from "./provider.ts";
+import type { Leaving, ServedCertificate, TrafficProvider } from "./provider.ts";
 import { ProviderLease } from "./provider-lease.ts";
 import { Sleeper } from "./sleeper.ts";
 
@@ -61,6 +62,8 @@ export interface TrafficFollower extends Service {
 const BACKOFF = { baseMs: 200, capMs: 10_000 };
 /** How often is looked whether requests under way have ended. */
 const DRAIN_LOOK_MS = 100;
+/** How many tables may come while one is looked at; then none of its pools counts as left, so that the Lease is renewed in time. */
+const MAX_LOOKS = 3;
 /** How often is looked whether the load balancer still serves. */
 const HEALTH_LOOK_MS = 500;
 
@@ -91,6 +94,7 @@ class Follower implements TrafficFollower {
   #table: RoutingTable = EMPTY_TABLE;
   #appliedAt: number | undefined;
   #failure: string | undefined;
+  /** The pools that are not left yet. */
   #leaving: ReadonlySet<string> = new Set();
   readonly #drains = new DrainTimes();
 
@@ -201,15 +205,27 @@ class Follower implements TrafficFollower {
 
   async #lookAtDrains(): Promise<void> {
     if (this.#appliedAt === undefined) return;
-    let leaving: ReadonlySet<string>;
-    try {
-      leaving = await this.#provider.leaving();
-    } catch (error) {
-      this.#ports.log.warn("requests under way cannot be counted", { error });
-      leaving = new Set(this.#table.pools.map(({ id }) => id));
-    }
+    const leaving = await this.#lookedAtLeaving();
     const latest = this.#ports.clock.monotonic() - this.#options.drainLimitMs;
-    this.#leaving = new Set([...leaving].filter((pool) => this.#drains.since(pool) > latest));
+    const isLeft = (pool: string, why: Leaving): boolean =>
+      why === "ends" && this.#drains.since(pool) <= latest;
+    this.#leaving = new Set([...leaving].flatMap(([pool, why]) => (isLeft(pool, why) ? [] : pool)));
+  }
+
+  /** What the load balancer reports of the table that is carried out. One that came meanwhile is not confirmed by what was seen before. */
+  async #lookedAtLeaving(): Promise<ReadonlyMap<string, Leaving>> {
+    for (let looks = 0; looks < MAX_LOOKS; looks++) {
+      const seen = this.#table;
+      try {
+        const leaving = await this.#provider.leaving();
+        const isCurrent = seen === this.#table;
+        if (isCurrent) return leaving;
+      } catch (error) {
+        this.#ports.log.warn("requests under way cannot be counted", { error });
+        break;
+      }
+    }
+    return new Map(this.#table.pools.map(({ id }) => [id, "ends"]));
   }
 
   /** What the Lease confirms: the generations without requests under way at backends that drain. */

@@ -6,6 +6,7 @@ export {
 } from "./follower.ts";
 export { createTrafficMetrics, type TrafficMetrics } from "./metrics.ts";
 export type {
+  Leaving,
   ListenAddress,
   LocalProvider,
   ServedCertificate,

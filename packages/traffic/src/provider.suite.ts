@@ -66,12 +66,12 @@ export class TestBackend {
     for (const answer of this.#held.splice(0)) answer();
   }
 
-  get port(): number {
-    return (this.server.address() as AddressInfo).port;
-  }
+  /** Stays when it is closed. */
+  port = 0;
 
-  listen(): Promise<void> {
-    return new Promise((resolve) => this.server.listen(0, "127.0.0.1", resolve));
+  async listen(port = 0): Promise<void> {
+    await new Promise<void>((resolve) => this.server.listen(port, "127.0.0.1", resolve));
+    ({ port: this.port } = this.server.address() as AddressInfo);
   }
 
   close(): void {
@@ -234,6 +234,9 @@ export function describeProvider(name: string, create: () => Promise<ProviderUnd
         ["/api", "web.example.com", "b GET /api"],
         ["/api/x?y=1", "web.example.com:80", "b GET /api/x?y=1"],
         ["/exact", "WEB.example.com", "a GET /exact"],
+        ["/api/x", "web.example.com.", "b GET /api/x"],
+        ["/api/x", "web.example.com.:80", "b GET /api/x"],
+        ["/z", "one.wild.example.com.", "a GET /z"],
         ["/z", "one.wild.example.com", "a GET /z"],
       ];
       for (const [path, host, text] of asked)
@@ -282,7 +285,7 @@ export function describeProvider(name: string, create: () => Promise<ProviderUnd
       const before = a.requests;
       expect(await names(10)).toEqual(["b"]);
       expect(a.requests).toBe(before);
-      expect([...(await under.provider.leaving())]).toEqual([POOL]);
+      expect([...(await under.provider.leaving())]).toEqual([[POOL, "ends"]]);
       a.release();
       b.release();
       const answers = await Promise.all(slow);
@@ -292,6 +295,27 @@ export function describeProvider(name: string, create: () => Promise<ProviderUnd
       expect((await under.provider.leaving()).size).toBe(0);
       await apply(both());
       await until("ab");
+    });
+
+    it("a drain whose only substitute refuses connections: the backend that drains serves, and is not reported as left", async () => {
+      await apply(both());
+      await until("ab");
+      b.close();
+      await apply(both("draining"));
+      // A load balancer may need a moment until it knows that b is gone.
+      await until("a");
+      for (let i = 0; i < 20; i++)
+        expect(await ask(port, "/")).toEqual({ code: 200, text: "a GET /" });
+      expect((await post(port, "/", "x")).code).toBe(200);
+      expect([...(await under.provider.leaving())]).toEqual([[POOL, "serves"]]);
+      // It is still carried out: what takes requests again gets all of them.
+      await b.listen(b.port);
+      await until("b");
+      const before = a.requests;
+      expect(await names(10)).toEqual(["b"]);
+      expect(a.requests).toBe(before);
+      for (let i = 0; i < 40 && (await under.provider.leaving()).size > 0; i++) await wait(50);
+      expect((await under.provider.leaving()).size).toBe(0);
     });
 
     it.each([
@@ -323,10 +347,10 @@ export function describeProvider(name: string, create: () => Promise<ProviderUnd
             ],
             pools: [...table.pools, { id, backends: [backendOf(b)] }],
           });
-          expect([...(await under.provider.leaving())]).toEqual([POOL]);
+          expect([...(await under.provider.leaving())]).toEqual([[POOL, "ends"]]);
         }
         b.release();
-        expect([...(await under.provider.leaving())]).toEqual([POOL]);
+        expect([...(await under.provider.leaving())]).toEqual([[POOL, "ends"]]);
         a.release();
         expect((await Promise.all(slow)).map(({ code }) => code)).toEqual(slow.map(() => 200));
         for (let i = 0; i < 40 && (await under.provider.leaving()).size > 0; i++) await wait(50);

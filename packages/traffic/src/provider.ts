@@ -3,6 +3,7 @@
  *
  * 1. `apply` is level-based: the table is everything that shall be. When it resolves, no new request goes to a backend that
  *    drains or is not in the table; requests under way there go on to their end.
+ *    Only where no serving backend of a pool takes connections do those that drain, and take them, get its requests.
  * 2. When it rejects, the table before is still carried out as far as possible, and nothing is confirmed.
  * 3. Before the first `apply` nothing is served: a provider trusts no table of an earlier run.
  */
@@ -15,12 +16,18 @@ export interface ServedCertificate {
   readonly key: string;
 }
 
+/**
+ * Why a pool is not left yet: requests are under way at backends that drain or were taken out (`ends`), or backends that drain get
+ * new ones, as no serving one takes connections (`serves`).
+ */
+export type Leaving = "ends" | "serves";
+
 export interface TrafficProvider {
   /** `embedded` or `haproxy`: the value of the label of its Lease. */
   readonly name: string;
   apply(table: RoutingTable, certificates: readonly ServedCertificate[]): Promise<void>;
-  /** The ids of the pools that still have requests under way at backends that drain or were taken out. */
-  leaving(): Promise<ReadonlySet<string>>;
+  /** The pools, by id, of which backends that drain or were taken out are still used. */
+  leaving(): Promise<ReadonlyMap<string, Leaving>>;
   /** Why it does not serve; undefined: it does. */
   problem(): string | undefined;
 }

@@ -16,7 +16,7 @@ export {
   SLICE_SELECTOR,
 } from "./endpoints.ts";
 export { indexRoutes, type RouteIndex } from "./match.ts";
-export { leadsUpwards } from "./names.ts";
+export { isNumericAddress, leadsUpwards } from "./names.ts";
 export { localNodeAddressOf, nodeAddressOf, NodeAddresses } from "./node-addresses.ts";
 export { backendsRefusal, keepBackends, publishesBackends } from "./protection.ts";
 export {

@@ -330,6 +330,7 @@ describe("what is not plain is left out and reported", () => {
     ],
     ["spec.tls[0]", [[pathTo("web")], { spec: { tls: [{ hosts: ["a b"], secretName: "s" }] } }]],
     ["spec.tls[0]", [[pathTo("web")], { spec: { tls: [{ hosts: [], secretName: "../s" }] } }]],
+    ["spec.tls[0]", [[pathTo("web")], { host: "", spec: { tls: [{ secretName: "s" }] } }]],
   ])("%s", (field, [paths, changes]) => {
     const good = pathTo("web", "/good");
     const rules = ingressOf([...paths, good], { ...changes, published: servedBy(all) });
@@ -344,6 +345,17 @@ describe("what is not plain is left out and reported", () => {
     });
     expect(table(rules, other).routes.length).toBeGreaterThan(0);
   });
+
+  it.each([[undefined], [[]]])(
+    "a certificate without hosts of its own (%j) is for those of the rules",
+    (hosts) => {
+      const tls = [{ secretName: "s", ...(hosts !== undefined && { hosts }) }];
+      const rules = ingressOf([pathTo("web")], { host: "Web.example.com", spec: { tls } });
+      const { certificates, problems } = compileIngress(rules);
+      expect(problems).toEqual([]);
+      expect(certificates.map((one) => one.hosts)).toEqual([["web.example.com"]]);
+    },
+  );
 
   it("of two ingresses with the same place the older one has it", () => {
     const old = ingressOf([pathTo("web")], { name: "z", created: "2026-01-01T00:00:00Z" });

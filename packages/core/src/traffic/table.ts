@@ -346,12 +346,20 @@ function certificatesOf(
   { metadata, spec }: MultiClusterIngress,
   compiling: Compiling,
 ): readonly TableCertificate[] {
+  const ofRules = new Set((spec.rules ?? []).map(({ host = "" }) => host.toLowerCase()));
   return (spec.tls ?? []).flatMap(({ hosts = [], secretName = "" }, i) => {
     const isNamed = secretName !== "" && secretName.split(".").every(isLabel);
-    const plain = hosts.map((host) => host.toLowerCase());
+    // Without hosts of its own it is for those of the rules. A rule whose host is no name is reported as a rule.
+    const plain =
+      hosts.length > 0
+        ? hosts.map((host) => host.toLowerCase())
+        : [...ofRules].filter((host) => host !== "" && isHost(host));
     const isWell = isNamed && plain.every((host) => host !== "" && isHost(host));
-    if (!isWell) {
-      compiling.report(`spec.tls[${i}]`, "it needs DNS names and the name of a Secret");
+    if (!isWell || plain.length === 0) {
+      compiling.report(
+        `spec.tls[${i}]`,
+        "it needs DNS names, its own or those of the rules, and the name of a Secret",
+      );
       return [];
     }
     return [{ secret: { namespace: metadata.namespace ?? "", name: secretName }, hosts: plain }];

@@ -74,6 +74,42 @@ describe("an old copy", () => {
     expect(await unconfirmed()).toEqual([]);
   });
 
+  it("waits longer than --drain-limit while it gets requests, as its substitute takes no connections", async () => {
+    await startApplication(fleet, hands);
+    const provider = await startProvider(fleet, stops);
+    await fleet.advance("2s");
+    provider.under = new Set(["default/web/web/80"]);
+    provider.why = "serves";
+    await leave();
+    await fleet.advance("3m");
+    expect(await hands.placement()).toBe("m2 -m1");
+    provider.under = new Set();
+    await fleet.advance("10s");
+    expect(await hands.placement()).toBe("m2");
+    expect(await unconfirmed()).toEqual([]);
+  });
+
+  it("waits although the load balancer, asked before its table came, had no requests under way", async () => {
+    await startApplication(fleet, hands);
+    const provider = await startProvider(fleet, stops);
+    await fleet.advance("2s");
+    let resolve = (): void => undefined;
+    provider.untilLooked = new Promise((done) => (resolve = done));
+    // Meanwhile the Lease is to be renewed: it is asked, and answers late.
+    await fleet.advance("6s");
+    provider.under = new Set(["default/web/web/80"]);
+    await leave();
+    await fleet.advance("2s");
+    expect(provider.clusters).toBe("-m1 m2 -m3");
+    resolve();
+    await fleet.advance("5s");
+    expect(await hands.placement()).toBe("m2 -m1");
+    provider.under = new Set();
+    await fleet.advance("5s");
+    expect(await hands.placement()).toBe("m2");
+    expect(await unconfirmed()).toEqual([]);
+  });
+
   it("waits its whole time after the substitute is healthy, however long that took", async () => {
     await startApplication(fleet, hands);
     await hands.sicken("m2");

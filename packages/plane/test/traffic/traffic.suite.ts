@@ -9,7 +9,12 @@ import {
 import type { RoutingTable } from "@lifeboat/core/traffic";
 import { silentLog, silentMetrics } from "@lifeboat/kit";
 import { deployment, type Fleet, newObject, oneOf, resources } from "@lifeboat/testkit";
-import { createTrafficFollower, DEFAULT_FOLLOWER, type TrafficProvider } from "@lifeboat/traffic";
+import {
+  createTrafficFollower,
+  DEFAULT_FOLLOWER,
+  type Leaving,
+  type TrafficProvider,
+} from "@lifeboat/traffic";
 import { GATEWAY_USER } from "../../src/plane-rights.ts";
 import type { Hands } from "../failover/failover.suite.ts";
 
@@ -19,6 +24,9 @@ export class PaperProvider implements TrafficProvider {
   readonly tables: RoutingTable[] = [];
   isStuck = false;
   under = new Set<string>();
+  why: Leaving = "ends";
+  /** Until this, whoever asks for what is left waits for what was seen when it asked. */
+  untilLooked: Promise<void> = Promise.resolve();
 
   apply(table: RoutingTable): Promise<void> {
     if (this.isStuck) return Promise.reject(new Error("stuck"));
@@ -26,8 +34,10 @@ export class PaperProvider implements TrafficProvider {
     return Promise.resolve();
   }
 
-  leaving(): Promise<ReadonlySet<string>> {
-    return Promise.resolve(this.under);
+  async leaving(): Promise<ReadonlyMap<string, Leaving>> {
+    const seen = new Map([...this.under].map((pool) => [pool, this.why] as const));
+    await this.untilLooked;
+    return seen;
   }
 
   problem(): string | undefined {

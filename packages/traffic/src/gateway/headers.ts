@@ -80,10 +80,10 @@ function namedByConnection(raw: RawHeaders): ReadonlySet<string> {
   return found ?? NONE;
 }
 
-/** The host that a request names, without its port. */
+/** The host that a request names, without its port and without the dots that a name may end with. */
 export function hostOf(header: string | undefined): string {
   const text = (header ?? "").trim().toLowerCase();
   if (text.startsWith("[")) return text.slice(1, text.indexOf("]"));
   const colon = text.lastIndexOf(":");
-  return (colon < 0 ? text : text.slice(0, colon)).replace(/\.$/, "");
+  return (colon < 0 ? text : text.slice(0, colon)).replace(/\.+$/, "");
 }

@@ -2,7 +2,13 @@
 import type { RoutingTable } from "@lifeboat/core/traffic";
 import { describe, expect, it } from "vitest";
 import { poolName, renderConfig, type RenderedPools } from "./render.ts";
-import { readBusyServers, readServersState, stateCommands, wantedStates } from "./states.ts";
+import {
+  readServersState,
+  readServerStats,
+  stateCommands,
+  usedPools,
+  wantedStates,
+} from "./states.ts";
 
 const OPTIONS = { socket: "/run/s", stateFile: "/run/state", bind: "127.0.0.1:8080" };
 const POOL = "default/web/web/80";
@@ -35,13 +41,35 @@ describe("the configuration", () => {
   it("holds one word for each thing, and no name that others chose", () => {
     const { text, servers } = renderConfig(table(), OPTIONS);
     expect(text).toContain(
-      `use_backend ${name} if { req.hdr(host),field(1,:),lower -m str 'web.example.com' } { path -m str '/a' }`,
+      `use_backend ${name} if { req.hdr(host),field(1,:),rtrim(.),lower -m str 'web.example.com' } { path -m str '/a' }`,
     );
     expect(text).toContain("{ path -m beg '/a/' }");
     expect(text).toMatch(/^ {2}server s_\w+ 10\.0\.0\.1:80 weight 1$/m);
     expect(text).toMatch(/^ {2}server s_\w+ \[fd00::2\]:80 weight 3$/m);
     expect(text).not.toContain("m1");
     expect([...servers.keys()].every((key) => /^p_\w+\/s_\w+$/.test(key))).toBe(true);
+  });
+
+  it("has the servers resolved that are names, and reads the resolvers only then", () => {
+    expect(renderConfig(table(), OPTIONS).text).not.toContain("resolv");
+    const { text } = renderConfig(table({ address: "lb.example.com" }), OPTIONS);
+    expect(text).toMatch(/^resolvers names\n {2}parse-resolv-conf$/m);
+    expect(text).toMatch(
+      /^ {2}server s_\w+ lb\.example\.com:80 resolvers names resolve-prefer ipv4 weight 1$/m,
+    );
+    expect(text).toMatch(/^ {2}server s_\w+ \[fd00::2\]:80 weight 3$/m);
+  });
+
+  it("sends requests to all servers of a pool while no serving one is up", () => {
+    const { text } = renderConfig(table(), OPTIONS);
+    const uses = text.split("\n").filter((line) => line.includes("use_backend"));
+    expect(uses.map((line) => line.trim().split(" ")[1])).toEqual([
+      `${name}_all`,
+      name,
+      `${name}_all`,
+      name,
+    ]);
+    expect(uses.filter((line) => line.endsWith(`{ nbsrv(${name}) eq 0 }`))).toHaveLength(2);
   });
 
   it("cannot be left by a quote", () => {
@@ -104,8 +132,34 @@ describe("the servers", () => {
     ]);
   });
 
-  it("are busy while they have sessions", () => {
-    const csv = `# pxname,svname,qcur,qmax,scur\n${name},s_1,0,0,2\n${name},s_2,0,0,0\n\n`;
-    expect([...readBusyServers(csv)]).toEqual([`${name}/s_1`]);
+  /** The first server drains. Each is given as its sessions and its status, in the section of the pool and in that of all servers. */
+  const used = (...given: readonly (readonly [key: string, sessions: number, status: string])[]) =>
+    usedPools(
+      rendered,
+      readServerStats(
+        `# pxname,svname,qcur,qmax,scur,status\n${given
+          .map(([key, sessions, status]) => `${key.replace("/", ",")},0,0,${sessions},${status}\n`)
+          .join("")}\n`,
+      ),
+    );
+  const all = (key: string): string => key.replace("/", "_all/");
+
+  it("are used while they drain with sessions, or without a place in the table", () => {
+    const up = [second, 1, "UP"] as const;
+    expect(used([first, 0, "DRAIN"], [all(first), 0, "UP"], up)).toEqual(new Map());
+    expect(used([first, 2, "DRAIN"], up)).toEqual(new Map([[name, "ends"]]));
+    expect(used([all(first), 1, "UP"], up)).toEqual(new Map([[name, "ends"]]));
+    expect(used([`${name}/s_gone`, 1, "UP"], up)).toEqual(new Map([[name, "ends"]]));
+  });
+
+  it("serve while they drain, are up, and no serving one is", () => {
+    const drains = [first, 0, "DRAIN"] as const;
+    const down = [second, 0, "DOWN 1/2"] as const;
+    expect(used(drains, [all(first), 0, "UP 1/3"], down, [all(second), 0, "UP"])).toEqual(
+      new Map([[name, "serves"]]),
+    );
+    expect(used(drains, [all(first), 0, "DOWN"], down, [all(second), 0, "DOWN"])).toEqual(
+      new Map(),
+    );
   });
 });

@@ -6,7 +6,11 @@
  * 2. The name of a server holds its address, so that a saved state is never taken for that of another address.
  * 3. Equal tables give equal texts, whatever drains: states and weights are set through the runtime socket, so that a change of
  *    them needs no reload. The text holds the state of the moment only for a first start.
+ * 4. Each pool has a second section with the same servers, which drain nowhere there: it gets the requests while no serving server of
+ *    the pool is up, as HAProxy sends none to a server that drains, whatever becomes of the others.
+ * 5. Names are resolved while HAProxy runs, too. Whatever resolvers answer, or do not, the last address stays until there is another.
  */
+import { isNumericAddress } from "@lifeboat/core/traffic";
 import type { Backend, Pool, Route, RoutingTable } from "@lifeboat/core/traffic";
 
 export interface RenderOptions {
@@ -61,6 +65,7 @@ export function renderConfig(
   const servers = new Map(pools.flatMap((pool) => pool.servers));
   const text = [
     globalText(options),
+    ...(hasNames(table) ? [RESOLVERS] : []),
     frontendText(table.routes, options),
     ...pools.map((pool) => pool.text),
     "backend none\n  http-request return status 404 content-type text/plain string 'no ingress serves this host and path'\n",
@@ -78,6 +83,30 @@ function serverWeight({ weight }: Backend, pool: readonly Backend[]): number {
 export function poolName(id: string): string {
   return `p_${hash(id)}`;
 }
+
+/** The section of the same servers that gets requests while no serving server of the pool is up. */
+export function standInName(pool: string): string {
+  return `${pool}_all`;
+}
+
+/** The pool of a section, by HAProxy's name. */
+export function poolOfSection(section: string): string {
+  return section.replace(/_all$/, "");
+}
+
+function hasNames({ pools }: RoutingTable): boolean {
+  return pools.some(({ backends }) => backends.some(({ address }) => !isNumericAddress(address)));
+}
+
+const LONGEST = "24d";
+
+/** Without the long times a server would be taken out half a minute after the last resolver fell silent. */
+const RESOLVERS = `resolvers names
+  parse-resolv-conf
+  accepted_payload_size 4096
+  hold valid 5s
+${["other", "refused", "nx", "timeout"].map((answer) => `  hold ${answer} ${LONGEST}`).join("\n")}
+`;
 
 function serverName(pool: string, { cluster, address, port }: Backend): string {
   return `s_${hash(`${pool} ${cluster} ${address} ${port}`)}`;
@@ -136,13 +165,19 @@ function frontendText(routes: readonly Route[], options: RenderOptions): string 
 }
 
 function routeLines({ host, path, pathType, pool }: Route): readonly string[] {
-  const name = "{ req.hdr(host),field(1,:),lower";
+  const name = "{ req.hdr(host),field(1,:),rtrim(.),lower";
   const onHost = host === "" ? "" : `${name} ${hostMatch(host)} } `;
-  const use = (match: string): string =>
-    `  use_backend ${poolName(pool)} if ${onHost}${match}`.trimEnd();
-  if (pathType === "Exact") return [use(`{ path -m str ${quoted(path)} }`)];
-  if (path === "/") return [use("{ path_beg / }")];
-  return [use(`{ path -m str ${quoted(path)} }`), use(`{ path -m beg ${quoted(`${path}/`)} }`)];
+  const section = poolName(pool);
+  const use = (match: string): readonly string[] => [
+    `  use_backend ${standInName(section)} if ${onHost}${match} { nbsrv(${section}) eq 0 }`,
+    `  use_backend ${section} if ${onHost}${match}`,
+  ];
+  if (pathType === "Exact") return use(`{ path -m str ${quoted(path)} }`);
+  if (path === "/") return use("{ path_beg / }");
+  return [
+    use(`{ path -m str ${quoted(path)} }`),
+    use(`{ path -m beg ${quoted(`${path}/`)} }`),
+  ].flat();
 }
 
 function hostMatch(host: string): string {
@@ -158,10 +193,20 @@ function renderPool({ id, backends }: Pool): RenderedPool {
   });
   const lines = servers.map(({ name, weight, backend: { address, port } }) => {
     const host = address.includes(":") ? `[${address}]` : address;
-    return `  server ${name} ${host}:${port} weight ${weight}`;
+    const resolved = isNumericAddress(address) ? "" : " resolvers names resolve-prefer ipv4";
+    return { line: `  server ${name} ${host}:${port}${resolved}`, weight };
   });
   return {
-    text: [`backend ${pool}`, "  balance roundrobin", ...lines, ""].join("\n"),
+    text: [
+      `backend ${pool}`,
+      "  balance roundrobin",
+      ...lines.map(({ line, weight }) => `${line} weight ${weight}`),
+      "",
+      `backend ${standInName(pool)}`,
+      "  balance roundrobin",
+      ...lines.map(({ line }) => line),
+      "",
+    ].join("\n"),
     servers: servers.map((server) => [`${pool}/${server.name}`, server]),
   };
 }

@@ -1,5 +1,6 @@
 /** What HAProxy reports of its servers, and which commands make it what it shall be. */
-import type { Rendered } from "./render.ts";
+import type { Leaving } from "../provider.ts";
+import { poolOfSection, type Rendered } from "./render.ts";
 
 export interface ReportedServer {
   readonly isDraining: boolean;
@@ -59,7 +60,7 @@ export function wantedStates({ servers }: Rendered): ReadonlyMap<string, Reporte
   );
 }
 
-/** Reads `show proc` of the master: the workers that run, those that end with their last request included. */
+/** Reads `show proc` of the master: the workers that run, the newest first, those that end with their last request included. */
 export function readWorkers(text: string): readonly number[] {
   return text.split("\n").flatMap((line) => {
     const [, pid] = /^(\d+)\s+worker\s/.exec(line) ?? [];
@@ -67,16 +68,48 @@ export function readWorkers(text: string): readonly number[] {
   });
 }
 
-/** Reads `show stat` (CSV): the servers with requests under way, as `backend/server`. */
-export function readBusyServers(csv: string): ReadonlySet<string> {
+/** What one worker says of a server. */
+export interface ServerStat {
+  readonly section: string;
+  readonly server: string;
+  /** Whether requests are under way. */
+  readonly isBusy: boolean;
+  /** Whether it takes connections, and does not drain. */
+  readonly isUp: boolean;
+}
+
+/** Reads `show stat` (CSV). */
+export function readServerStats(csv: string): readonly ServerStat[] {
   const [header = "", ...lines] = csv.split("\n");
   const names = header.replace(/^# /, "").split(",");
-  const [pool, server, current] = ["pxname", "svname", "scur"].map((name) => names.indexOf(name));
-  const busy = new Set<string>();
-  for (const line of lines) {
+  const places = ["pxname", "svname", "scur", "status"].map((name) => names.indexOf(name));
+  return lines.flatMap((line) => {
     const fields = line.split(",");
-    if (Number(fields[current ?? -1]) > 0)
-      busy.add(`${fields[pool ?? -1]}/${fields[server ?? -1]}`);
+    const [section = "", server = "", current = "", status = ""] = places.map((at) => fields[at]);
+    if (section === "") return [];
+    const isUp = /^(?:UP|no check)/.test(status);
+    return [{ section, server, isBusy: Number(current) > 0, isUp }];
+  });
+}
+
+/** The pools, by HAProxy's name, of which a worker uses servers that drain, or that were taken out. */
+export function usedPools(
+  { servers }: Pick<Rendered, "servers">,
+  stats: readonly ServerStat[],
+): ReadonlyMap<string, Leaving> {
+  const stateOf = ({ section, server }: ServerStat): string | undefined =>
+    servers.get(`${poolOfSection(section)}/${server}`)?.backend.state;
+  const used = new Map<string, Leaving>();
+  const served = new Set<string>();
+  for (const stat of stats) {
+    const pool = poolOfSection(stat.section);
+    if (stat.isBusy && stateOf(stat) !== "serving") used.set(pool, "ends");
+    if (stat.isUp && stat.section === pool && stateOf(stat) === "serving") served.add(pool);
   }
-  return busy;
+  for (const stat of stats) {
+    const pool = poolOfSection(stat.section);
+    const isStandIn = stat.section !== pool && stat.isUp && stateOf(stat) === "draining";
+    if (isStandIn && !served.has(pool)) used.set(pool, "serves");
+  }
+  return used;
 }

@@ -5,6 +5,7 @@
  * 1. A new address is probed once before it gets requests, as long as another one serves.
  * 2. One that cannot be connected to is left out for a pause that grows, and comes back after a probe that succeeds. When no
  *    address of a pool is well, all are tried.
+ *    Before that, those that drain and take connections are: a substitute that is well for the control plane may be out of reach here.
  * 3. When no pool sends requests to an address any more, its idle connections are closed; those under way end first.
  */
 import { Agent } from "node:http";
@@ -12,6 +13,7 @@ import { connect, type LookupFunction } from "node:net";
 import type { Backend, Pool } from "@lifeboat/core/traffic";
 import type { Cancel, Clock } from "@lifeboat/base";
 import { nextOf, type Weighted } from "../../gateway/balance.ts";
+import type { Leaving } from "../../provider.ts";
 
 /** Shorter than the five seconds after which many servers close idle connections. */
 const IDLE_MS = 4000;
@@ -146,20 +148,26 @@ export class Backends {
 
   /** The backend that gets the next request of a pool, other than those tried before if there is one. */
   choose(pool: string, tried: ReadonlySet<Member>): Member | undefined {
-    const serving = (this.#pools.get(pool) ?? []).filter((one) => one.isServing && !tried.has(one));
-    const well = serving.filter(({ endpoint }) => endpoint.health === "up");
-    if (well.length > 0) return nextOf(well);
-    const hopeful = serving.filter(({ endpoint }) => endpoint.health === "unconfirmed");
-    return nextOf(hopeful.length > 0 ? hopeful : serving);
+    const members = this.#pools.get(pool) ?? [];
+    const serving = members.filter((one) => one.isServing && !tried.has(one));
+    for (const health of ["up", "unconfirmed"] as const) {
+      const well = serving.filter(({ endpoint }) => endpoint.health === health);
+      if (well.length > 0) return nextOf(well);
+    }
+    const standIns = standInsOf(members).filter((one) => !tried.has(one));
+    return nextOf(standIns.length > 0 ? standIns : serving);
   }
 
-  /** The pools with requests under way at members that get no new ones. */
-  leaving(): ReadonlySet<string> {
+  /** The pools with requests under way at members that get no new ones, or with members that drain and get new ones. */
+  leaving(): ReadonlyMap<string, Leaving> {
     for (const one of this.#former) if (one.active === 0) this.#former.delete(one);
     const members = [...this.#former, ...[...this.#pools.values()].flat()];
-    return new Set(
-      members.filter(({ isServing, active }) => !isServing && active > 0).map(({ pool }) => pool),
-    );
+    const found = new Map<string, Leaving>();
+    for (const { pool, isServing, active } of members)
+      if (!isServing && active > 0) found.set(pool, "ends");
+    for (const [pool, ofPool] of this.#pools)
+      if (standInsOf(ofPool).length > 0) found.set(pool, "serves");
+    return found;
   }
 
   close(): void {
@@ -205,4 +213,15 @@ export class Backends {
       this.#endpoints.delete(id);
     }
   }
+}
+
+/** The members that drain and get requests nevertheless: those that are not known to refuse, where no serving one takes connections. */
+function standInsOf(members: readonly Member[]): readonly Member[] {
+  if (members.some(({ isServing, endpoint }) => isServing && endpoint.health === "up")) return [];
+  const draining = members.filter(({ isServing }) => !isServing);
+  for (const health of ["up", "unconfirmed"] as const) {
+    const well = draining.filter(({ endpoint }) => endpoint.health === health);
+    if (well.length > 0) return well;
+  }
+  return [];
 }

@@ -20,7 +20,7 @@ import { type JudgeAddress, judgeBackend, type KitPorts, type Log } from "@lifeb
 import { judgedLookup } from "@lifeboat/kit/adapters";
 import { hostOf } from "../../gateway/headers.ts";
 import { createTrafficMetrics } from "../../metrics.ts";
-import type { ListenAddress, LocalProvider, ServedCertificate } from "../../provider.ts";
+import type { Leaving, ListenAddress, LocalProvider, ServedCertificate } from "../../provider.ts";
 import { usableCertificates } from "../usable-certificates.ts";
 import { Backends } from "./endpoints.ts";
 import {
@@ -84,6 +84,8 @@ class HttpGateway implements LocalProvider {
       maxHeaderSize: MAX_HEADER_BYTES,
       keepAliveTimeout: KEEP_ALIVE_MS,
       headersTimeout: HEADERS_TIMEOUT_MS,
+      // Node's own cuts an upload of five minutes that goes on; a body that stops is given up by forward.ts.
+      requestTimeout: 0,
       insecureHTTPParser: false,
     };
     const port = await this.#serve(createServer(limits), listen, false);
@@ -105,7 +107,7 @@ class HttpGateway implements LocalProvider {
     return Promise.resolve();
   }
 
-  leaving(): Promise<ReadonlySet<string>> {
+  leaving(): Promise<ReadonlyMap<string, Leaving>> {
     return Promise.resolve(this.#backends.leaving());
   }
 

@@ -3,7 +3,8 @@
  * of routes or servers is one reload.
  *
  * 1. Nothing is started before the first table: a configuration of an earlier run is never served again as it is. An HAProxy that
- *    outlived this process is taken over and gets the first table by a reload, so that its requests go on.
+ *    outlived this process is taken over and gets the first table by a reload, so that its requests go on. It is known by its process
+ *    and by the configuration on its command line: the process of a number that was kept may be any other by now.
  * 2. Before a reload the states of all servers are saved where the new process reads them, so that no drain is forgotten; after it
  *    they are compared with the table, and corrected.
  * 3. A configuration that HAProxy refuses changes nothing; `apply` rejects with its sentence.
@@ -20,25 +21,27 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:net";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { sleep } from "@lifeboat/base";
 import type { RoutingTable } from "@lifeboat/core/traffic";
 import type { KitPorts } from "@lifeboat/kit";
 import { poolName, type Rendered, renderConfig, type RenderedPools } from "../../haproxy/render.ts";
 import {
-  readBusyServers,
   readServersState,
+  readServerStats,
   readWorkers,
   type ReportedServer,
   stateCommands,
+  usedPools,
   wantedStates,
 } from "../../haproxy/states.ts";
-import type { ListenAddress, LocalProvider, ServedCertificate } from "../../provider.ts";
+import type { Leaving, ListenAddress, LocalProvider, ServedCertificate } from "../../provider.ts";
 import { usableCertificates } from "../usable-certificates.ts";
 import { RuntimeSocket } from "./runtime-socket.ts";
 
@@ -123,9 +126,9 @@ class Haproxy implements LocalProvider {
     await this.#correct(rendered);
   }
 
-  async leaving(): Promise<ReadonlySet<string>> {
+  async leaving(): Promise<ReadonlyMap<string, Leaving>> {
     const running = this.#running;
-    if (running === undefined) return new Set();
+    if (running === undefined) return new Map();
     const workers = readWorkers(await this.#master.ask("show proc"));
     if (workers.length === 0) throw new Error("HAProxy's master does not name its workers");
     const isDraining = [...running.servers.values()].some(
@@ -133,22 +136,24 @@ class Haproxy implements LocalProvider {
     );
     // A worker alone knows no server that was taken out.
     if (workers.length === 1 && !isDraining) return this.#forgetOldPools();
-    const pools = new Set<string>();
-    for (const pid of workers) {
-      const stat = await this.#master.ask(`@!${pid} show stat -1 4 -1`);
-      for (const key of readBusyServers(stat))
-        if (running.servers.get(key)?.backend.state !== "serving")
-          pools.add(this.#pools.get(key.split("/", 1)[0] ?? "") ?? "");
+    const pools = new Map<string, Leaving>();
+    for (const [i, pid] of workers.entries()) {
+      const stats = readServerStats(await this.#master.ask(`@!${pid} show stat -1 4 -1`));
+      for (const [name, why] of usedPools(running, stats)) {
+        const pool = this.#pools.get(name);
+        // A worker that was replaced takes no new requests.
+        if (pool !== undefined && pools.get(pool) !== "serves")
+          pools.set(pool, i === 0 ? why : "ends");
+      }
     }
-    pools.delete("");
     return pools;
   }
 
   /** No worker has a pool that is not in the table any more. */
-  #forgetOldPools(): ReadonlySet<string> {
+  #forgetOldPools(): ReadonlyMap<string, Leaving> {
     const names = new Set([...(this.#running?.servers.values() ?? [])].map(({ pool }) => pool));
     for (const name of this.#pools.keys()) if (!names.has(name)) this.#pools.delete(name);
-    return new Set();
+    return new Map();
   }
 
   problem(): string | undefined {
@@ -284,7 +289,7 @@ class Haproxy implements LocalProvider {
 
   #isAlive(): boolean {
     if (this.#pid === undefined) return false;
-    if (this.#child === undefined) return isHaproxy(this.#pid);
+    if (this.#child === undefined) return this.#isOurs(this.#pid);
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
@@ -292,10 +297,25 @@ class Haproxy implements LocalProvider {
   #survivor(): number | undefined {
     try {
       const pid = Number(readFileSync(this.#file("haproxy.pid"), "utf8"));
-      return pid > 0 && isHaproxy(pid) ? pid : undefined;
+      return pid > 0 && this.#isOurs(pid) ? pid : undefined;
     } catch {
       // None was started here.
       return undefined;
+    }
+  }
+
+  /** Whether this process is an HAProxy that reads our configuration; a reload keeps that on the command line. */
+  #isOurs(pid: number): boolean {
+    const about = `/proc/${pid}`;
+    try {
+      if (readFileSync(`${about}/comm`, "utf8").trim() !== "haproxy") return false;
+      const directory = readlinkSync(`${about}/cwd`);
+      const ours = resolve(this.#file("haproxy.cfg"));
+      const words = readFileSync(`${about}/cmdline`, "utf8").split("\0");
+      return words.some((word) => resolve(directory, word) === ours);
+    } catch {
+      // Gone, or of another user.
+      return false;
     }
   }
 }
@@ -307,15 +327,6 @@ function structureOf(text: string): string {
 
 function bindOf({ host, port }: ListenAddress): string {
   return `${host.includes(":") ? `[${host}]` : host}:${port}`;
-}
-
-function isHaproxy(pid: number): boolean {
-  try {
-    return readFileSync(`/proc/${pid}/comm`, "utf8").trim() === "haproxy";
-  } catch {
-    // Gone.
-    return false;
-  }
 }
 
 function signalTo(pid: number, signal: NodeJS.Signals): void {
