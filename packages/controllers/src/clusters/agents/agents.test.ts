@@ -1,8 +1,28 @@
-/** Whether the agent of a Pull cluster is supported is read from its Lease, and reported on the Cluster (D26). */
-import { type Cluster, clusters, type Condition, findCondition } from "@lifeboat/api";
+/**
+ * The rights of an agent follow its Cluster (D25). Whether the agent of a Pull cluster is supported is read from its Lease, and
+ * reported on the Cluster (D26).
+ */
+import {
+  type Cluster,
+  clusterRoles,
+  clusters,
+  type Condition,
+  findCondition,
+  orNothing,
+  roles,
+} from "@lifeboat/api";
+import { agentRoleName } from "@lifeboat/core/clusters/rights";
 import { type Client, leases } from "@lifeboat/kit";
-import { createFleet, type Fleet, newNamespace, resources, wrapped } from "@lifeboat/testkit";
+import {
+  createFleet,
+  type Fleet,
+  newCluster,
+  newNamespace,
+  resources,
+  wrapped,
+} from "@lifeboat/testkit";
 import { afterEach, describe, expect, it } from "vitest";
+import { ensureRegistrationRights } from "../../context/agent-registration.ts";
 import { createAgents } from "./create-agents.ts";
 
 let fleet: Fleet;
@@ -42,6 +62,54 @@ async function supported(): Promise<Condition | undefined> {
   const cluster: Cluster = await fleet.plane.get(clusters, { namespace: "", name: "p1" });
   return findCondition(cluster.status?.conditions, "AgentSupported");
 }
+
+const tombstoneKey = { namespace: "karmada-cluster", name: "tombstone-p1" };
+const roleKey = { namespace: "", name: agentRoleName("p1") };
+
+async function mayReadSecret(): Promise<boolean> {
+  const key = { namespace: "karmada-cluster", name: `${agentRoleName("p1")}:secrets` };
+  return (await orNothing(fleet.plane.get(roles, key))) !== undefined;
+}
+
+describe("the rights of an agent", () => {
+  async function registered(): Promise<void> {
+    fleet = await createFleet({ services: (context) => createAgents(context) });
+    await ensureRegistrationRights(fleet.plane, "p1");
+    await fleet.advance("1m");
+  }
+  const make = async (syncMode: "Push" | "Pull"): Promise<void> => {
+    await fleet.plane.create(clusters, newCluster("p1", { syncMode }));
+    await fleet.settle();
+  };
+
+  it("reach the Secrets of its name once its Cluster exists, and not before", async () => {
+    await registered();
+    expect(await mayReadSecret()).toBe(false);
+    await make("Pull");
+    expect(await mayReadSecret()).toBe(true);
+    expect(await orNothing(fleet.plane.get(resources.configMaps, tombstoneKey))).toBeUndefined();
+  });
+
+  it("end with a tombstone when a Cluster of mode Push has its name, whatever made it", async () => {
+    await registered();
+    await make("Push");
+    expect(await mayReadSecret()).toBe(false);
+    expect(await orNothing(fleet.plane.get(clusterRoles, roleKey))).toBeUndefined();
+    expect(await fleet.plane.get(resources.configMaps, tombstoneKey)).toMatchObject({
+      data: { refusedBefore: "2026-01-01T00:01:00Z" },
+    });
+  });
+
+  it("end when its Cluster is changed to mode Push", async () => {
+    await registered();
+    await make("Pull");
+    const body = { spec: { syncMode: "Push" } };
+    await fleet.plane.patch(clusters, { namespace: "", name: "p1" }, { type: "merge", body });
+    await fleet.settle();
+    expect(await mayReadSecret()).toBe(false);
+    expect(await orNothing(fleet.plane.get(clusterRoles, roleKey))).toBeUndefined();
+  });
+});
 
 const OURS = { "lifeboat.dev/endorsement": "v1" };
 

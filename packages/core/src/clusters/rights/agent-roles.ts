@@ -4,11 +4,13 @@
  *
  * 1. No rule names bindings, and none has a wildcard.
  * 2. Every object follows from the name of the cluster alone, so that making them twice gives the same objects.
+ * 3. Until its Cluster exists an agent has no right on a Secret: the name is still free then, and the Secrets of this name may become
+ *    those of a member that is joined under it (Push), whose credential they hold.
  */
 import type { AnyObject, New } from "@lifeboat/api";
 import { executionNamespace } from "../../propagation/rendering/index.ts";
 import { CLUSTER_NAMESPACE, SYSTEM } from "../../well-known.ts";
-import { agentIdentity, agentRoleName, agentUser } from "./identity.ts";
+import { agentIdentity, agentRoleName, agentUser, secretNames } from "./identity.ts";
 
 interface Rule {
   readonly apiGroups: readonly string[];
@@ -37,9 +39,17 @@ export const CLUSTER_UID = "lifeboat.dev/cluster-uid";
 /** The RBAC objects of a cluster's agent; the namespaces that they stand in are `agentNamespaces`. */
 export function agentRoleObjects(cluster: string): readonly New<AnyObject>[] {
   return [
-    ...granted(cluster, undefined, clusterRules(cluster)),
-    ...granted(cluster, CLUSTER_NAMESPACE, ownClusterNamespaceRules(cluster)),
+    ...registrationRoleObjects(cluster),
     ...granted(cluster, executionNamespace(cluster), executionRules()),
+    ...granted(cluster, CLUSTER_NAMESPACE, secretRules(cluster), SECRETS_PART),
+  ];
+}
+
+/** Those of them that an agent has before its Cluster exists: enough to make it. */
+export function registrationRoleObjects(cluster: string): readonly New<AnyObject>[] {
+  return [
+    ...granted(cluster, undefined, clusterRules(cluster)),
+    ...granted(cluster, CLUSTER_NAMESPACE, leaseRules(cluster)),
     ...granted(cluster, EVENTS_NAMESPACE, [eventRule()]),
   ];
 }
@@ -97,7 +107,7 @@ function clusterRules(cluster: string): readonly Rule[] {
 }
 
 /** In the namespace that the agents of all clusters share: by name. */
-function ownClusterNamespaceRules(cluster: string): readonly Rule[] {
+function leaseRules(cluster: string): readonly Rule[] {
   return [
     {
       apiGroups: ["coordination.k8s.io"],
@@ -106,10 +116,17 @@ function ownClusterNamespaceRules(cluster: string): readonly Rule[] {
       verbs: [...READ, ...CHANGE],
     },
     { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["create"] },
+  ];
+}
+
+const SECRETS_PART = ":secrets";
+
+function secretRules(cluster: string): readonly Rule[] {
+  return [
     {
       apiGroups: [""],
       resources: ["secrets"],
-      resourceNames: [cluster, `${cluster}-impersonator`],
+      resourceNames: Object.values(secretNames(cluster)),
       verbs: ["get", ...CHANGE],
     },
     { apiGroups: [""], resources: ["secrets"], verbs: ["create"] },
@@ -140,8 +157,9 @@ function granted(
   cluster: string,
   namespace: string | undefined,
   rules: readonly Rule[],
+  part = "",
 ): readonly New<AnyObject>[] {
-  const name = agentRoleName(cluster);
+  const name = agentRoleName(cluster) + part;
   const prefix = namespace === undefined ? "Cluster" : "";
   const metadata = {
     name,
