@@ -11,6 +11,7 @@ import {
   orNothing,
   roles,
 } from "@lifeboat/api";
+import { formatMicroTime } from "@lifeboat/base";
 import { agentRoleName } from "@lifeboat/core/clusters/rights";
 import { type Client, leases } from "@lifeboat/kit";
 import {
@@ -44,17 +45,30 @@ async function watched(through: (plane: Client) => Client = (plane) => plane): P
 
 const KEY = { namespace: "karmada-cluster", name: "p1" };
 
-async function renew(annotations: Readonly<Record<string, string>>): Promise<void> {
+/** The annotations that are not named stay, as they do when an agent merges its renewal into what it reads. */
+async function renew(changes: Readonly<Record<string, string>>, isOurs = false): Promise<void> {
+  await fleet.advance("1s");
+  const renewTime = formatMicroTime(fleet.clock.now());
   const { items } = await fleet.plane.list(leases, { namespace: KEY.namespace });
   const [found] = items;
+  const annotations = {
+    ...found?.metadata.annotations,
+    ...changes,
+    ...(isOurs && { "lifeboat.dev/endorsement": `v1 ${renewTime}` }),
+  };
   if (found === undefined)
     await fleet.plane.create(leases, {
       apiVersion: "coordination.k8s.io/v1",
       kind: "Lease",
       metadata: { ...KEY, annotations },
-      spec: { holderIdentity: "p1" },
+      spec: { holderIdentity: "p1", renewTime },
     });
-  else await fleet.plane.update(leases, { ...found, metadata: { ...found.metadata, annotations } });
+  else
+    await fleet.plane.update(leases, {
+      ...found,
+      metadata: { ...found.metadata, annotations },
+      spec: { ...found.spec, renewTime },
+    });
   await fleet.settle();
 }
 
@@ -111,13 +125,11 @@ describe("the rights of an agent", () => {
   });
 });
 
-const OURS = { "lifeboat.dev/endorsement": "v1" };
-
 describe("the condition AgentSupported", () => {
   it("waits for the Lease, and is True for an agent that announces endorsement", async () => {
     await watched();
     expect(await supported()).toBeUndefined();
-    await renew(OURS);
+    await renew({}, true);
     expect(await supported()).toMatchObject({ status: "True", reason: "EndorsementKnown" });
   });
 
@@ -130,8 +142,16 @@ describe("the condition AgentSupported", () => {
     await fleet.advance("2s");
     const { items } = await fleet.plane.list(resources.events);
     expect(items.map((event) => event["reason"])).toContain("EndorsementUnknown");
-    await renew(OURS);
+    await renew({}, true);
     expect(await supported()).toMatchObject({ status: "True" });
+  });
+
+  it("does not pass on to another agent that renews the Lease of ours", async () => {
+    await watched();
+    await renew({}, true);
+    expect(await supported()).toMatchObject({ status: "True" });
+    await renew({});
+    expect(await supported()).toMatchObject({ status: "False", reason: "EndorsementUnknown" });
   });
 
   it("is written once, however often the Lease is renewed, also after a restart", async () => {
@@ -144,7 +164,7 @@ describe("the condition AgentSupported", () => {
         },
       }),
     );
-    for (let i = 0; i < 5; i++) await renew({ ...OURS, other: String(i) });
+    for (let i = 0; i < 5; i++) await renew({ other: String(i) }, true);
     await fleet.restart();
     await fleet.advance("1m");
     expect(writes).toBe(1);

@@ -4,7 +4,7 @@
  *
  * 1. No rule names bindings, and none has a wildcard.
  * 2. Every object follows from the name of the cluster alone, so that making them twice gives the same objects.
- * 3. Until its Cluster exists an agent has no right on a Secret: the name is still free then, and the Secrets of this name may become
+ * 3. Until its Cluster exists an agent reads and changes no Secret: the name is still free then, and the Secrets of this name may become
  *    those of a member that is joined under it (Push), whose credential they hold.
  */
 import type { AnyObject, New } from "@lifeboat/api";
@@ -49,7 +49,7 @@ export function agentRoleObjects(cluster: string): readonly New<AnyObject>[] {
 export function registrationRoleObjects(cluster: string): readonly New<AnyObject>[] {
   return [
     ...granted(cluster, undefined, clusterRules(cluster)),
-    ...granted(cluster, CLUSTER_NAMESPACE, leaseRules(cluster)),
+    ...granted(cluster, CLUSTER_NAMESPACE, sharedNamespaceRules(cluster)),
     ...granted(cluster, EVENTS_NAMESPACE, [eventRule()]),
   ];
 }
@@ -106,8 +106,8 @@ function clusterRules(cluster: string): readonly Rule[] {
   ];
 }
 
-/** In the namespace that the agents of all clusters share: by name. */
-function leaseRules(cluster: string): readonly Rule[] {
+/** In the namespace that all clusters share: by name. Secrets that are there follow with the Cluster. */
+function sharedNamespaceRules(cluster: string): readonly Rule[] {
   return [
     {
       apiGroups: ["coordination.k8s.io"],
@@ -116,6 +116,8 @@ function leaseRules(cluster: string): readonly Rule[] {
       verbs: [...READ, ...CHANGE],
     },
     { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["create"] },
+    // Shows nothing of what is there.
+    { apiGroups: [""], resources: ["secrets"], verbs: ["create"] },
   ];
 }
 
@@ -129,7 +131,6 @@ function secretRules(cluster: string): readonly Rule[] {
       resourceNames: Object.values(secretNames(cluster)),
       verbs: ["get", ...CHANGE],
     },
-    { apiGroups: [""], resources: ["secrets"], verbs: ["create"] },
   ];
 }
 
