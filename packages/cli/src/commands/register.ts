@@ -146,6 +146,12 @@ export const registerOptions: readonly OptionDefinition[] = [
     help: "Make the identity of the detector of a cluster that is joined or registered, and print its manifest",
   },
   {
+    name: "server-addresses",
+    type: "text",
+    value: "IP,…",
+    help: "With --detector: the addresses of the control plane's host name, by which its pods reach it while the cluster resolves no names",
+  },
+  {
     name: "detector-ttl",
     type: "duration",
     value: "TIME",
