@@ -43,7 +43,10 @@ describe("the manifest", () => {
     });
     return valueAt(
       objects.find(({ kind }) => kind === "DaemonSet"),
-      ...["spec", "template", "spec", "hostAliases"],
+      "spec",
+      "template",
+      "spec",
+      "hostAliases",
     );
   };
 
