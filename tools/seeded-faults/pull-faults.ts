@@ -61,6 +61,22 @@ export const pullFaults: readonly SeededFault[] = [
   },
   {
     promise: "D25",
+    breaks: "a member is joined under a name whose agent may read its credential",
+    file: "packages/plane/src/registration/join.ts",
+    symbol: "refuseWithAgent",
+    replace: "() => Promise.resolve()",
+    caughtBy: ["packages/plane/src/registration/join.test.ts"],
+  },
+  {
+    promise: "D25",
+    breaks: "an agent that only registered a name may read the Secrets of that name",
+    file: "packages/core/src/clusters/rights/agent-roles.ts",
+    symbol: "registrationRoleObjects",
+    replace: "(cluster: string): readonly New<AnyObject>[] => agentRoleObjects(cluster)",
+    caughtBy: ["packages/core/src/clusters/rights/agent-roles.test.ts"],
+  },
+  {
+    promise: "D25",
     breaks: "another process signs an agent a certificate for a year",
     file: "packages/core/src/clusters/certificates/request.ts",
     symbol: "livesTooLong",

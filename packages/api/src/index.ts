@@ -226,7 +226,7 @@ export type {
   KindSettings,
   WriteContext,
 } from "./kinds/builder/kind-declaration.ts";
-export { type Cluster, clusters } from "./kinds/cluster.ts";
+export { type Cluster, clusters, IMPERSONATOR_SUFFIX } from "./kinds/cluster.ts";
 export {
   clusterPropagationPolicies,
   type ClusterPropagationPolicy,

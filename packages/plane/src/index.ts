@@ -32,6 +32,7 @@ export { installAgent, installedKubeconfig, removeAgent } from "./registration/a
 export { AGENT_NAMESPACE, AGENT_NODE_FLAGS, agentManifest } from "./registration/agent-manifest.ts";
 export {
   awaitLease,
+  lastRenewal,
   type PlaneAccess,
   registerByToken,
   type Registered,

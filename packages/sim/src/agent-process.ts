@@ -8,7 +8,7 @@
  */
 import { type AnyObject, clusterRoles, clusters, configMaps, orNothing } from "@lifeboat/api";
 import { createSeededIds } from "@lifeboat/base";
-import { ensureAgentRights } from "@lifeboat/controllers/context";
+import { ensureRegistrationRights } from "@lifeboat/controllers/context";
 import { memoryKey } from "@lifeboat/controllers/member-side";
 import {
   AGENTS_GROUP,
@@ -89,7 +89,7 @@ export async function register(
       throw new NotSent("the former registration has not ended");
     const { admin } = member;
     if (admin === undefined) throw new NotSent("the member does not answer");
-    await ensureAgentRights(plane, name);
+    await ensureRegistrationRights(plane, name);
     await orNothing(admin.delete(configMaps, memoryKey(name, DEFAULT_AGENT.namespace)));
   }
   if (!agent.running) agent.start();

@@ -204,11 +204,23 @@ function identityOf({ key, effect }: JsonObject): string {
 
 const MAX_NAME = 48;
 
-function validateCluster({ metadata, spec: given }: Cluster): FieldError[] {
+/** The Secret of a cluster by whose token users are impersonated is called as the cluster and this, beside the one called as the cluster. */
+export const IMPERSONATOR_SUFFIX = "-impersonator";
+
+function validateCluster({ metadata, spec: given }: Cluster, old?: Cluster): FieldError[] {
   const { name } = metadata;
   const errors = dnsLabelProblems(name).map((problem) => invalid("metadata.name", name, problem));
   if (name.length > MAX_NAME)
     errors.push(invalid("metadata.name", name, `must be no more than ${MAX_NAME} characters`));
+  // One that is there already can still be changed, and so leave.
+  if (old === undefined && name.endsWith(IMPERSONATOR_SUFFIX))
+    errors.push(
+      invalid(
+        "metadata.name",
+        name,
+        `must not end in ${IMPERSONATOR_SUFFIX}: so ends the name of another cluster's Secret`,
+      ),
+    );
   return [
     ...errors,
     ...validateEndpoint(given.apiEndpoint),

@@ -45,6 +45,13 @@ const refusals: Readonly<Record<string, readonly Refusal[]>> = {
     ["a name is a label", push, "metadata.name", /lower case/, { name: "A" }],
     ["a name has no dots", push, "metadata.name", /dots/, { name: "a.b" }],
     ["a name has at most 48 characters", push, "metadata.name", /48/, { name: "x".repeat(49) }],
+    [
+      "a name is not that of another cluster's Secret",
+      push,
+      "metadata.name",
+      /must not end in -impersonator/,
+      { name: "eu-1-impersonator" },
+    ],
     ["an endpoint is a URL", { ...push, apiEndpoint: "member1" }, "spec.apiEndpoint", /host/],
     ["an endpoint has a host", { ...push, apiEndpoint: "file:///x" }, "spec.apiEndpoint", /host/],
     [

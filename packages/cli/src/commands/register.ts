@@ -27,6 +27,7 @@ import {
   AGENT_NAMESPACE,
   agentManifest,
   awaitLease,
+  lastRenewal,
   installAgent,
   type PlaneAccess,
   registerByToken,
@@ -143,6 +144,12 @@ export const registerOptions: readonly OptionDefinition[] = [
     value: "CLUSTER",
     commandLineOnly: true,
     help: "Make the identity of the detector of a cluster that is joined or registered, and print its manifest",
+  },
+  {
+    name: "server-addresses",
+    type: "text",
+    value: "IP,…",
+    help: "With --detector: the addresses of the control plane's host name, by which its pods reach it while the cluster resolves no names",
   },
   {
     name: "detector-ttl",
@@ -275,9 +282,11 @@ async function startAgent(
   const { server, authority, certificate, key } = registered;
   const plane = await connectBy({ server, authority, client: { certificate, key } });
   try {
+    const before = await lastRenewal(plane.client, cluster);
     await installAgent(member.client, agent);
     tell(`the agent is installed in namespace ${agent.namespace}`);
-    await awaitLease({ clock: createRealClock() }, plane.client, cluster, settings.number("wait"));
+    const timeoutMs = settings.number("wait");
+    await awaitLease({ clock: createRealClock() }, plane.client, cluster, { before, timeoutMs });
     tellStep("lease", "the agent renews its Lease");
     tell(`cluster(${cluster}) is registered successfully`);
   } finally {

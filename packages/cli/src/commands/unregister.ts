@@ -80,12 +80,7 @@ async function leaveAtPlane(
     );
     const left =
       member === undefined && !isDryRun
-        ? [
-            `its agent, whose identity is refused from now on: take it away with lifeboat unregister ${name} --from-member --cluster-kubeconfig FILE`,
-            ...(settings.isOn("force") && load.works > 0
-              ? ["what the control plane placed in it, if the agent could not take it away in time"]
-              : []),
-          ]
+        ? leftUnseen(name, settings.isOn("force") && load.works > 0)
         : leftInMember;
     tellEnd(name, isDryRun, { leftInPlane: [], leftInMember: left });
   } finally {
@@ -93,12 +88,22 @@ async function leaveAtPlane(
   }
 }
 
+/** What is left in a member that this command does not reach; `hadWorks`: it was taken out by force, with Works. */
+export function leftUnseen(name: string, hadWorks: boolean): readonly string[] {
+  return [
+    `its agent, whose identity is refused from now on: take it away with lifeboat unregister ${name} --from-member --cluster-kubeconfig FILE`,
+    ...(hadWorks
+      ? ["what the control plane placed in it, if the agent could not take it away in time"]
+      : []),
+  ];
+}
+
 async function leaveFromMember(
   name: string,
   settings: Settings,
   member: FoundPlane,
 ): Promise<void> {
-  const text = await installedKubeconfig(member.client);
+  const text = await installedKubeconfig(member.client, name);
   if (text === undefined)
     throw new CommandFailed("no agent is installed in the cluster: its kubeconfig is not there");
   const plane = await connect(resolveAccess(parseKubeconfig(text, "", "the agent's kubeconfig")));

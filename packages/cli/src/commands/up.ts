@@ -249,7 +249,7 @@ async function up(settings: Settings): Promise<void> {
   await refresh();
   const keeper = createCertificateKeeper(
     { ...ports, refresh },
-    plane.server.client(UP_USER),
+    plane.server.client(CONTROLLERS_USER),
     hostname(),
   );
   traffic = await openGateway?.(ports, plane.server.client(GATEWAY_USER));
@@ -307,15 +307,12 @@ async function runMembers(
     return;
   }
   makeDirectory(directory);
-  const client = plane.server.client(UP_USER);
+  const client = plane.server.client(CONTROLLERS_USER);
   const joined = untilJoined(ports, client, directory, settings, signal).then((areReady) => {
     if (areReady) process.stdout.write("members ready\n");
   });
   await Promise.all([joined, superviseMembers(ports, directory, settings, dataDirectory, signal)]);
 }
-
-/** As whom this process itself reads the API. */
-const UP_USER = { name: "system:lifeboat", groups: ["system:masters"] } as const;
 
 interface BesideTheApi {
   readonly traffic: OpenTraffic | undefined;

@@ -28,6 +28,7 @@ import {
   CLUSTER_UID,
   REGISTERED_BY,
   REGISTERED_UNTIL,
+  registrationRoleObjects,
 } from "@lifeboat/core/clusters/rights";
 import { executionNamespace } from "@lifeboat/core/propagation/rendering";
 import type { Client } from "@lifeboat/kit";
@@ -111,14 +112,27 @@ export async function noteCertificate(
   await plane.patch(clusterRoles, keyOf(role), { type: "merge", body });
 }
 
-/** Makes the rights of an agent as they should be. Those in the execution namespace follow when it exists. */
+/** Makes the rights that an agent has before its Cluster exists as they should be. */
+export async function ensureRegistrationRights(plane: Client, cluster: string): Promise<void> {
+  await ensureRoles(plane, cluster, registrationRoleObjects(cluster));
+}
+
+/** Makes the rights of an agent whose Cluster exists as they should be. Those in the execution namespace follow when it exists. */
 export async function ensureAgentRights(plane: Client, cluster: string): Promise<void> {
+  await ensureRoles(plane, cluster, agentRoleObjects(cluster));
+}
+
+async function ensureRoles(
+  plane: Client,
+  cluster: string,
+  objects: readonly New<AnyObject>[],
+): Promise<void> {
   await createUnlessThere(plane, namespaces, {
     apiVersion: "v1",
     kind: "Namespace",
     metadata: { name: wellKnown.CLUSTER_NAMESPACE },
   });
-  for (const object of agentRoleObjects(cluster)) {
+  for (const object of objects) {
     try {
       await ensureRole(plane, object);
     } catch (error) {
@@ -160,7 +174,7 @@ export async function adoptRegistration(
 }
 
 /**
- * Ends a registration whose Cluster is gone: the tombstone first, then the rights, the ClusterRole last: while it
+ * Ends a registration whose Cluster is gone, or of mode Push: the tombstone first, then the rights, the ClusterRole last: while it
  * exists, something is left to do. A registration that came meanwhile is not touched.
  */
 export async function endRegistration(

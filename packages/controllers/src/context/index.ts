@@ -1,4 +1,9 @@
-export { endRegistration, ensureAgentRights } from "./agent-registration.ts";
+export {
+  agentClusterRole,
+  endRegistration,
+  ensureAgentRights,
+  ensureRegistrationRights,
+} from "./agent-registration.ts";
 export {
   allBindings,
   type Binding,

@@ -1,7 +1,14 @@
 /** Installing and removing an agent leaves nothing behind that stops the cluster from registering again. */
-import { namespaces, type Resource } from "@lifeboat/api";
+import {
+  clusterRoleBindings,
+  clusterRoles,
+  deployments,
+  namespaces,
+  type Resource,
+  serviceAccounts,
+} from "@lifeboat/api";
 import { memoryKey } from "@lifeboat/controllers/member-side";
-import { createWorld, resources, type World } from "@lifeboat/testkit";
+import { createWorld, resources, type World, wrapped } from "@lifeboat/testkit";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import {
   installAgent,
@@ -44,7 +51,7 @@ it("is found again, with its kubeconfig, and installed twice it is one", async (
   await installAgent(world.client, AGENT);
   await installAgent(world.client, AGENT);
   expect(await installedCluster(world.client)).toBe("m1");
-  expect(await installedKubeconfig(world.client)).toBe("apiVersion: v1");
+  expect(await installedKubeconfig(world.client, "m1")).toBe("apiVersion: v1");
 });
 
 it("when installed again forgets the Cluster of the registration before", async () => {
@@ -61,6 +68,29 @@ it("leaves nothing when it is removed, not even its memory", async () => {
   expect(await find(resources.configMaps, MEMORY)).toBeUndefined();
   const space = await find(namespaces, { namespace: "", name: AGENT_NAMESPACE });
   expect(space === undefined || space.metadata.deletionTimestamp !== undefined).toBe(true);
+});
+
+it("in a namespace of its own is found and removed, also after a removal that died", async () => {
+  const agent = { ...AGENT, namespace: "edge", kubeconfig: "apiVersion: v1 # edge" };
+  await installAgent(world.client, agent);
+  expect(await installedKubeconfig(world.client, "m1")).toBe("apiVersion: v1 # edge");
+  const named = { namespace: "edge", name: "lifeboat-agent" };
+  const secret = { namespace: "edge", name: "lifeboat-agent-kubeconfig" };
+  const died = wrapped(world.client, {
+    delete: (resource, key, options) =>
+      resource.kind === "Secret"
+        ? Promise.reject(new Error("died"))
+        : world.client.delete(resource, key, options),
+  });
+  await expect(removeAgent(died, "m1")).rejects.toThrow("died");
+  expect(await find(deployments, named)).toBeUndefined();
+  expect(await find(resources.secrets, secret)).toBeDefined();
+  expect(await removeAgent(world.client, "m1")).toEqual([]);
+  for (const resource of [deployments, serviceAccounts])
+    expect(await find(resource, named)).toBeUndefined();
+  expect(await find(resources.secrets, secret)).toBeUndefined();
+  for (const resource of [clusterRoles, clusterRoleBindings])
+    expect(await find(resource, { namespace: "", name: "lifeboat-agent" })).toBeUndefined();
 });
 
 it("of another cluster is neither replaced nor removed", async () => {

@@ -1,6 +1,7 @@
 /**
- * An agent in its member: installed, found again, and taken away. Only what bears the label of the system, or the name that
- * installing gave it, is touched.
+ * An agent in its member: installed, found again in whatever namespace it is, and taken away. Only what bears the label of the system,
+ * or the name that installing gave it, is touched. The ClusterRoleBinding goes last: it names the namespace, so that a removal that
+ * died is found again.
  */
 import {
   type AnyObject,
@@ -16,7 +17,7 @@ import {
   serviceAccounts,
 } from "@lifeboat/api";
 import { memoryKey } from "@lifeboat/controllers/member-side";
-import { wellKnown } from "@lifeboat/core";
+import { listAt, textAt, wellKnown } from "@lifeboat/core";
 import type { Client } from "@lifeboat/kit";
 import {
   AGENT_NAME,
@@ -59,11 +60,25 @@ export async function installedCluster(
   return found?.metadata.annotations?.["lifeboat.dev/cluster"];
 }
 
-/** The agent's kubeconfig of the control plane, as it is installed; undefined where there is none. */
+/** The namespace of the agent of a cluster: of its Deployment, else of what a removal that died has left, else the default one. */
+async function namespaceOf(member: Client, cluster: string): Promise<string> {
+  const labelSelector = `app=${AGENT_NAME},${wellKnown.SYSTEM}=true`;
+  const { items } = await member.list<AnyObject>(deployments, { labelSelector });
+  const own = items.find(
+    ({ metadata }) => metadata.annotations?.["lifeboat.dev/cluster"] === cluster,
+  );
+  if (own !== undefined) return own.metadata.namespace ?? AGENT_NAMESPACE;
+  const bound = await findObject(member, clusterRoleBindings, { namespace: "", name: AGENT_NAME });
+  const namespace = textAt(listAt(bound, "subjects")[0], "namespace");
+  return namespace === "" ? AGENT_NAMESPACE : namespace;
+}
+
+/** The kubeconfig of the control plane that the agent of a cluster is installed with; undefined where there is none. */
 export async function installedKubeconfig(
   member: Client,
-  namespace = AGENT_NAMESPACE,
+  cluster: string,
 ): Promise<string | undefined> {
+  const namespace = await namespaceOf(member, cluster);
   const secret = await findObject(member, secrets, { namespace, name: AGENT_SECRET });
   const data = secret?.["data"];
   const value = isJsonObject(data) ? data["kubeconfig"] : undefined;
@@ -72,20 +87,23 @@ export async function installedKubeconfig(
 }
 
 /** Takes the agent away; answers what was left, and why. */
-export async function removeAgent(
-  member: Client,
-  cluster: string,
-  namespace = AGENT_NAMESPACE,
-): Promise<string[]> {
+export async function removeAgent(member: Client, cluster: string): Promise<string[]> {
+  const namespace = await namespaceOf(member, cluster);
   const other = await installedCluster(member, namespace);
   if (other !== undefined && other !== cluster)
     return [`the agent in namespace ${namespace}, which is that of cluster ${other}`];
   await ensureGone(member, deployments, { namespace, name: AGENT_NAME });
   await ensureGone(member, secrets, { namespace, name: AGENT_SECRET });
-  await ensureGone(member, clusterRoleBindings, { namespace: "", name: AGENT_NAME });
   await ensureGone(member, clusterRoles, { namespace: "", name: AGENT_NAME });
   await ensureGone(member, serviceAccounts, { namespace, name: AGENT_NAME });
   await ensureGone(member, configMaps, memoryKey(cluster, namespace));
+  const left = await removeNamespace(member, namespace);
+  await ensureGone(member, clusterRoleBindings, { namespace: "", name: AGENT_NAME });
+  return left;
+}
+
+/** Takes the namespace of the agent away, if installing made it and nothing else is in it; answers what was left, and why. */
+async function removeNamespace(member: Client, namespace: string): Promise<string[]> {
   const space = await findObject(member, namespaces, { namespace: "", name: namespace });
   if (space === undefined) return [];
   if (space.metadata.labels?.[wellKnown.SYSTEM] !== "true")

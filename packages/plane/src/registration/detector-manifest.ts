@@ -16,6 +16,11 @@ export interface DetectorManifest {
   readonly namespace: string;
   /** Of the control plane, with the detector's certificate. */
   readonly kubeconfig: string;
+  /**
+   * Where the control plane is reached that the kubeconfig names by a host name, while the member resolves no names; absent: by its
+   * name servers alone. The detection reads resolv.conf, which these do not touch.
+   */
+  readonly server?: { readonly host: string; readonly addresses: readonly string[] };
   /** The type of the condition that it reports. */
   readonly condition: string;
   /** The flags of `lifeboat detector` that name the probe; none: name resolution. */
@@ -89,12 +94,14 @@ export function detectorManifest(detector: DetectorManifest): readonly New<AnyOb
   ];
 }
 
-function podOf({ cluster, image, namespace, probeFlags }: DetectorManifest): object {
+function podOf({ cluster, image, namespace, probeFlags, server }: DetectorManifest): object {
+  const hostAliases = server?.addresses.map((ip) => ({ ip, hostnames: [server.host] }));
   return {
     serviceAccountName: NAME,
     priorityClassName: "system-node-critical",
     // As the pods whose traffic it decides about.
     dnsPolicy: "ClusterFirst",
+    ...(hostAliases !== undefined && { hostAliases }),
     tolerations: [{ operator: "Exists" }],
     containers: [
       {

@@ -9,6 +9,8 @@ import {
   secrets,
 } from "@lifeboat/api";
 import { configMap, newCluster, newNamespace, resources, wrapped } from "@lifeboat/testkit";
+import { ensureRegistrationRights } from "@lifeboat/controllers/context";
+import { agentRoleName } from "@lifeboat/core/clusters/rights";
 import { describe, expect, it } from "vitest";
 import { joinCluster } from "./join.ts";
 import {
@@ -17,9 +19,11 @@ import {
   createGround,
   deathsUntilDone,
   dyingPair,
+  type Ground,
   traces,
   without,
 } from "./registration.suite.ts";
+import { unjoinCluster } from "./unjoin.ts";
 
 const IN_MEMBER = [
   "ClusterRole /karmada-controller-manager:karmada-m1",
@@ -260,7 +264,62 @@ describe("joinCluster", () => {
     await ground.fleet.close();
   });
 
+  describe("of a name that an agent has registered (T1, T3)", () => {
+    const until = { "lifeboat.dev/registered-by": "system:bootstrap:abcdef" };
+    const register = async ({ plane }: Ground, marks: object = until): Promise<void> => {
+      await ensureRegistrationRights(plane, "m1");
+      const key = { namespace: "", name: agentRoleName("m1") };
+      const body = { metadata: { annotations: { ...marks } } };
+      await plane.patch(clusterRoles, key, { type: "merge", body });
+    };
+    const secretsOf = async ({ plane }: Ground): Promise<readonly string[]> =>
+      (await traces(plane, true)).filter((one) => /^(Secret|Cluster) /.test(one));
+
+    it("is refused before any Secret is written, until the registration is ended", async () => {
+      const ground = await createGround();
+      await register(ground);
+      for (const dryRun of [true, false])
+        await expect(ground.join({ dryRun })).rejects.toThrow(
+          /system:bootstrap:abcdef has registered the name m1.*lifeboat unregister m1/,
+        );
+      expect(await secretsOf(ground)).toEqual([]);
+      expect(await traces(ground.member, false)).toEqual([]);
+      const { clock, plane } = ground;
+      const leaving = { plane, name: "m1", mode: "Pull" } as const;
+      await ground.finish(unjoinCluster({ clock }, leaving));
+      const tombstone = { namespace: "karmada-cluster", name: "tombstone-m1" };
+      await plane.get(resources.configMaps, tombstone);
+      expect((await ground.join()).credential).toBe("serviceAccount");
+      await ground.fleet.close();
+    });
+
+    it("is refused when it is registered while the member makes its tokens", async () => {
+      const ground = await createGround();
+      const member = wrapped(ground.member, {
+        create: async (resource, object, options) => {
+          if (resource.kind === "ServiceAccount" && options?.dryRun !== true)
+            await register(ground);
+          return ground.member.create(resource, object, options);
+        },
+      });
+      await expect(ground.join({ member: asReal(member) })).rejects.toThrow(
+        /registered the name m1/,
+      );
+      expect(await secretsOf(ground)).toEqual([]);
+      await ground.fleet.close();
+    });
+
+    it("waits for the rights of an agent whose cluster has just left", async () => {
+      const ground = await createGround();
+      await register(ground, { ...until, "lifeboat.dev/cluster-uid": "gone" });
+      await expect(ground.join()).rejects.toThrow(/go within seconds.*join again then/);
+      expect(await secretsOf(ground)).toEqual([]);
+      await ground.fleet.close();
+    });
+  });
+
   it.each([
+    ["a name that is another's Secret", { name: "eu-impersonator" }],
     ["a bad name", { name: "Not_A_Name" }],
     ["a long name", { name: "a".repeat(49) }],
     ["a bad zone", { zones: ["no zone"] }],

@@ -8,7 +8,8 @@
  * 3. A member has one name, and a name one member: a member is recognized by the uid of its kube-system. The control plane
  *    itself is no member.
  * 4. A dry run refuses what the join would refuse: servers are asked with `dryRun`, and a token that cannot come is missed now.
- * 5. The tokens are bound to the endpoint that they are for: the Secrets name it, and they are sent nowhere else.
+ * 5. A name that an agent has registered, or of whose agent rights are left, is refused before a Secret of this name is written.
+ * 6. The tokens are bound to the endpoint that they are for: the Secrets name it, and they are sent nowhere else.
  */
 import {
   type AnyObject,
@@ -24,6 +25,8 @@ import {
 } from "@lifeboat/api";
 import type { Clock } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
+import { CLUSTER_UID, REGISTERED_BY } from "@lifeboat/core/clusters/rights";
+import { agentClusterRole } from "@lifeboat/controllers/context";
 import type { Client } from "@lifeboat/kit";
 import { ensure, findObject } from "./ensure.ts";
 import {
@@ -78,6 +81,7 @@ export async function joinCluster(
   await refuseSelf(plane, id);
   const wanted = clusterOf(request, namespace, id);
   const found = await checkFree(plane, name, id);
+  await refuseWithAgent(plane, name);
   const checked = await putCluster(plane, wanted, found, true);
   await refuseWithoutToken(request);
   const asked = {
@@ -94,6 +98,8 @@ export async function joinCluster(
   }
   const credential = await makeCredential(ports, asked);
   await ensure(plane, namespaces, systemObject(namespaces, { name: namespace }));
+  // A token may have registered the name while the member made its tokens.
+  await refuseWithAgent(plane, name);
   await putSecrets(request, namespace, credential);
   const cluster = await putCluster(plane, wanted, found);
   await putSecrets(request, namespace, credential, ownerOf(cluster));
@@ -152,6 +158,18 @@ async function checkFree(plane: Client, name: string, id: string): Promise<Clust
   if (own.metadata.deletionTimestamp !== undefined)
     throw new RegistrationRefused(`the cluster ${name} is leaving: join it again once it is gone`);
   return own;
+}
+
+/** The agent of a name may read the Secrets of that name: no credential is written while one has rights, whatever it is that gave them. */
+async function refuseWithAgent(plane: Client, name: string): Promise<void> {
+  const role = await agentClusterRole(plane, name);
+  if (role === undefined) return;
+  const by = role.metadata.annotations?.[REGISTERED_BY] ?? "an administrator";
+  throw new RegistrationRefused(
+    role.metadata.annotations?.[CLUSTER_UID] === undefined
+      ? `${by} has registered the name ${name} for an agent, which would share the credential of this cluster: choose another name, or run lifeboat unregister ${name} first, after which the identity of that agent is refused`
+      : `the agent of the cluster that was called ${name} still has its rights: they go within seconds while the control plane runs; join again then`,
+  );
 }
 
 function clusterOf(request: JoinRequest, namespace: string, id: string): New<Cluster> {

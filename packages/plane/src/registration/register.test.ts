@@ -33,6 +33,7 @@ import { type ControlPlane, createControlPlane } from "../control-plane.ts";
 import { DEFAULT_CONTROLLERS } from "../controllers.ts";
 import {
   awaitLease,
+  lastRenewal,
   type PlaneAccess,
   registerByToken,
   type RegisterPorts,
@@ -247,7 +248,24 @@ describe("registering", () => {
     });
     expect(steps).toEqual(["reach", "authority", "token", "request", "approval"]);
     await startAgent("eu-1");
-    await awaitLease({ clock }, agent("eu-1"), "eu-1", 1000);
+    const limits = { before: undefined, timeoutMs: 1000 };
+    await awaitLease({ clock }, agent("eu-1"), "eu-1", limits);
+  });
+
+  it("waits for a renewal of the agent that it installs, not for one of before", async () => {
+    await register("eu-1", await makeToken(), "k1");
+    await startAgent("eu-1");
+    const own = agent("eu-1");
+    const before = await lastRenewal(own, "eu-1");
+    expect(before).toBeDefined();
+    await expect(
+      inTime(awaitLease({ clock }, own, "eu-1", { before, timeoutMs: 5000 })),
+    ).rejects.toThrow(/has not renewed its Lease karmada-cluster\/eu-1 within 5s/);
+    const waiting = inTime(awaitLease({ clock }, own, "eu-1", { before, timeoutMs: 60_000 }));
+    const key = { namespace: "karmada-cluster", name: "eu-1" };
+    const body = { spec: { renewTime: "2026-01-01T00:00:07.000000Z" } };
+    await own.patch(LEASES, key, { type: "merge", body });
+    await waiting;
   });
 
   it("a check changes nothing", async () => {

@@ -19,6 +19,7 @@ import {
   isRefused,
   leases,
   type New,
+  type ObjectKey,
   orNothing,
   Refused,
   type Resource,
@@ -138,19 +139,31 @@ export async function registerByToken(
   }
 }
 
-/** Waits until the agent has renewed its Lease; with the agent's own identity. */
+function leaseKey(cluster: string): ObjectKey {
+  return { namespace: wellKnown.CLUSTER_NAMESPACE, name: cluster };
+}
+
+/** The last renewal of an agent's Lease; undefined: there is none. With the agent's own identity. */
+export async function lastRenewal(plane: Client, cluster: string): Promise<string | undefined> {
+  const lease = await orNothing(plane.get(leases, leaseKey(cluster)));
+  return (lease?.["spec"] as { readonly renewTime?: string } | undefined)?.renewTime;
+}
+
+/**
+ * Waits until the agent has renewed its Lease; with the agent's own identity. `before` is the renewal that was there before the agent
+ * was started: the Lease of an earlier registration may still be there, and proves nothing.
+ */
 export async function awaitLease(
   { clock }: Pick<RegisterPorts, "clock">,
   plane: Client,
   cluster: string,
-  timeoutMs: number,
+  { before, timeoutMs }: { readonly before: string | undefined; readonly timeoutMs: number },
 ): Promise<void> {
   const deadline = clock.monotonic() + timeoutMs;
-  const key = { namespace: wellKnown.CLUSTER_NAMESPACE, name: cluster };
+  const key = leaseKey(cluster);
   for (;;) {
-    const lease = await orNothing(plane.get(leases, key));
-    const spec = lease?.["spec"] as { readonly renewTime?: string } | undefined;
-    if (spec?.renewTime !== undefined) return;
+    const renewal = await lastRenewal(plane, cluster);
+    if (renewal !== undefined && renewal !== before) return;
     if (clock.monotonic() >= deadline)
       throw new RegistrationStepFailed(
         "lease",

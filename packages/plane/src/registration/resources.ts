@@ -1,6 +1,7 @@
 /** What registration touches, here and in members, and the names it goes by. Clients know them byte for byte. */
 import { type AnyObject, apiVersionOf, type New, type NewMeta, type Resource } from "@lifeboat/api";
 import { wellKnown } from "@lifeboat/core";
+import { secretNames } from "@lifeboat/core/clusters/rights";
 
 /** The account by which users are impersonated in the member; shared by all control planes that know it. */
 export const IMPERSONATOR = "karmada-impersonator";
@@ -23,7 +24,7 @@ export function impersonatorRoleName(namespace: string): string {
 }
 
 export function impersonatorSecretName(cluster: string): string {
-  return `${cluster}-impersonator`;
+  return secretNames(cluster).impersonator;
 }
 
 /** An object that registration makes: it bears the label of the system. */

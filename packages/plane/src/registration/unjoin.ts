@@ -4,7 +4,8 @@
  *   check the member's identity → delete the Cluster → wait until it is gone → Secrets here → what is in the member
  *
  * 1. The member is cleaned last: until its Works are gone, the control plane needs its account there.
- * 2. It can be repeated after dying at any step; where the Cluster is gone already, the rest is still taken away.
+ * 2. It can be repeated after dying at any step; where the Cluster is gone already, or was never made, the rest is still taken away:
+ *    of a registration that never became a Cluster that is the identity and the rights of its agent.
  * 3. By force, what the control plane does not let go within the time to wait is let go by hand.
  */
 import {
@@ -30,7 +31,7 @@ import { wellKnown } from "@lifeboat/core";
 import { LEAVING } from "@lifeboat/core/clusters";
 import { readFederated } from "@lifeboat/core/federated";
 import { executionNamespace } from "@lifeboat/core/propagation/rendering";
-import { bindingClusters } from "@lifeboat/controllers/context";
+import { agentClusterRole, bindingClusters, endRegistration } from "@lifeboat/controllers/context";
 import type { Client } from "@lifeboat/kit";
 import { ensureGone, findObject } from "./ensure.ts";
 import { memberId } from "./join.ts";
@@ -110,9 +111,11 @@ export async function unjoinCluster(
   const { plane, name, member } = request;
   const namespace = request.namespace ?? wellKnown.CLUSTER_NAMESPACE;
   const cluster = await findObject(plane, clusters, keyOfCluster(name));
-  await check(request, cluster);
+  const role = request.mode === "Pull" ? await agentClusterRole(plane, name) : undefined;
+  await check(request, cluster, role !== undefined);
   if (request.dryRun === true) return { leftInMember: [] };
   if (cluster !== undefined) await leave(ports, request, cluster);
+  else if (role !== undefined) await endRegistration(plane, name, role, ports.clock.now());
   await removeSecrets(plane, cluster?.spec.secretRef?.namespace ?? namespace, name);
   if (request.mode === "Pull")
     await ensureGone(plane, leases, { namespace: wellKnown.CLUSTER_NAMESPACE, name });
@@ -125,10 +128,14 @@ export async function unjoinCluster(
   };
 }
 
-async function check(request: UnjoinRequest, cluster: Cluster | undefined): Promise<void> {
+async function check(
+  request: UnjoinRequest,
+  cluster: Cluster | undefined,
+  isRegistered: boolean,
+): Promise<void> {
   const { name, member } = request;
   if (cluster === undefined) {
-    if (member !== undefined) return;
+    if (member !== undefined || isRegistered) return;
     throw new RegistrationRefused(
       `there is no cluster ${name}; if something of it is left in the member, name it with --cluster-kubeconfig`,
     );

@@ -1,6 +1,7 @@
 /** The whole plane with Pull clusters, whose agents run in this process: registration, work, silence, failover and return. */
 import { type Cluster, clusters, failure, findCondition, orNothing, works } from "@lifeboat/api";
 import { wellKnown } from "@lifeboat/core";
+import { knowsEndorsement } from "@lifeboat/core/clusters/agents";
 import { CLUSTER_LEFT } from "@lifeboat/core/clusters/certificates";
 import { leases } from "@lifeboat/kit";
 import {
@@ -88,9 +89,10 @@ describe("a Pull cluster registers", () => {
     expect(cluster.metadata.labels).toBeUndefined();
     expect(await ready("a1")).toBe("True ClusterReady");
     expect(cluster.status).toMatchObject({ nodeSummary: { totalNum: 1 } });
-    expect(await lease("a1")).toMatchObject({
+    const found = await lease("a1");
+    expect(knowsEndorsement(found)).toBe(true);
+    expect(found).toMatchObject({
       metadata: {
-        annotations: { [wellKnown.ENDORSEMENT]: "v1" },
         ownerReferences: [{ kind: "Cluster", name: "a1", uid: cluster.metadata.uid }],
       },
       spec: { holderIdentity: "a1", leaseDurationSeconds: 40 },

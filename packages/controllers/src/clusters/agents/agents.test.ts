@@ -1,8 +1,29 @@
-/** Whether the agent of a Pull cluster is supported is read from its Lease, and reported on the Cluster (D26). */
-import { type Cluster, clusters, type Condition, findCondition } from "@lifeboat/api";
+/**
+ * The rights of an agent follow its Cluster (D25). Whether the agent of a Pull cluster is supported is read from its Lease, and
+ * reported on the Cluster (D26).
+ */
+import {
+  type Cluster,
+  clusterRoles,
+  clusters,
+  type Condition,
+  findCondition,
+  orNothing,
+  roles,
+} from "@lifeboat/api";
+import { formatMicroTime } from "@lifeboat/base";
+import { agentRoleName } from "@lifeboat/core/clusters/rights";
 import { type Client, leases } from "@lifeboat/kit";
-import { createFleet, type Fleet, newNamespace, resources, wrapped } from "@lifeboat/testkit";
+import {
+  createFleet,
+  type Fleet,
+  newCluster,
+  newNamespace,
+  resources,
+  wrapped,
+} from "@lifeboat/testkit";
 import { afterEach, describe, expect, it } from "vitest";
+import { ensureRegistrationRights } from "../../context/agent-registration.ts";
 import { createAgents } from "./create-agents.ts";
 
 let fleet: Fleet;
@@ -24,17 +45,30 @@ async function watched(through: (plane: Client) => Client = (plane) => plane): P
 
 const KEY = { namespace: "karmada-cluster", name: "p1" };
 
-async function renew(annotations: Readonly<Record<string, string>>): Promise<void> {
+/** The annotations that are not named stay, as they do when an agent merges its renewal into what it reads. */
+async function renew(changes: Readonly<Record<string, string>>, isOurs = false): Promise<void> {
+  await fleet.advance("1s");
+  const renewTime = formatMicroTime(fleet.clock.now());
   const { items } = await fleet.plane.list(leases, { namespace: KEY.namespace });
   const [found] = items;
+  const annotations = {
+    ...found?.metadata.annotations,
+    ...changes,
+    ...(isOurs && { "lifeboat.dev/endorsement": `v1 ${renewTime}` }),
+  };
   if (found === undefined)
     await fleet.plane.create(leases, {
       apiVersion: "coordination.k8s.io/v1",
       kind: "Lease",
       metadata: { ...KEY, annotations },
-      spec: { holderIdentity: "p1" },
+      spec: { holderIdentity: "p1", renewTime },
     });
-  else await fleet.plane.update(leases, { ...found, metadata: { ...found.metadata, annotations } });
+  else
+    await fleet.plane.update(leases, {
+      ...found,
+      metadata: { ...found.metadata, annotations },
+      spec: { ...found.spec, renewTime },
+    });
   await fleet.settle();
 }
 
@@ -43,13 +77,59 @@ async function supported(): Promise<Condition | undefined> {
   return findCondition(cluster.status?.conditions, "AgentSupported");
 }
 
-const OURS = { "lifeboat.dev/endorsement": "v1" };
+const tombstoneKey = { namespace: "karmada-cluster", name: "tombstone-p1" };
+const roleKey = { namespace: "", name: agentRoleName("p1") };
+
+async function mayReadSecret(): Promise<boolean> {
+  const key = { namespace: "karmada-cluster", name: `${agentRoleName("p1")}:secrets` };
+  return (await orNothing(fleet.plane.get(roles, key))) !== undefined;
+}
+
+describe("the rights of an agent", () => {
+  async function registered(): Promise<void> {
+    fleet = await createFleet({ services: (context) => createAgents(context) });
+    await ensureRegistrationRights(fleet.plane, "p1");
+    await fleet.advance("1m");
+  }
+  const make = async (syncMode: "Push" | "Pull"): Promise<void> => {
+    await fleet.plane.create(clusters, newCluster("p1", { syncMode }));
+    await fleet.settle();
+  };
+
+  it("reach the Secrets of its name once its Cluster exists, and not before", async () => {
+    await registered();
+    expect(await mayReadSecret()).toBe(false);
+    await make("Pull");
+    expect(await mayReadSecret()).toBe(true);
+    expect(await orNothing(fleet.plane.get(resources.configMaps, tombstoneKey))).toBeUndefined();
+  });
+
+  it("end with a tombstone when a Cluster of mode Push has its name, whatever made it", async () => {
+    await registered();
+    await make("Push");
+    expect(await mayReadSecret()).toBe(false);
+    expect(await orNothing(fleet.plane.get(clusterRoles, roleKey))).toBeUndefined();
+    expect(await fleet.plane.get(resources.configMaps, tombstoneKey)).toMatchObject({
+      data: { refusedBefore: "2026-01-01T00:01:00Z" },
+    });
+  });
+
+  it("end when its Cluster is changed to mode Push", async () => {
+    await registered();
+    await make("Pull");
+    const body = { spec: { syncMode: "Push" } };
+    await fleet.plane.patch(clusters, { namespace: "", name: "p1" }, { type: "merge", body });
+    await fleet.settle();
+    expect(await mayReadSecret()).toBe(false);
+    expect(await orNothing(fleet.plane.get(clusterRoles, roleKey))).toBeUndefined();
+  });
+});
 
 describe("the condition AgentSupported", () => {
   it("waits for the Lease, and is True for an agent that announces endorsement", async () => {
     await watched();
     expect(await supported()).toBeUndefined();
-    await renew(OURS);
+    await renew({}, true);
     expect(await supported()).toMatchObject({ status: "True", reason: "EndorsementKnown" });
   });
 
@@ -62,8 +142,16 @@ describe("the condition AgentSupported", () => {
     await fleet.advance("2s");
     const { items } = await fleet.plane.list(resources.events);
     expect(items.map((event) => event["reason"])).toContain("EndorsementUnknown");
-    await renew(OURS);
+    await renew({}, true);
     expect(await supported()).toMatchObject({ status: "True" });
+  });
+
+  it("does not pass on to another agent that renews the Lease of ours", async () => {
+    await watched();
+    await renew({}, true);
+    expect(await supported()).toMatchObject({ status: "True" });
+    await renew({});
+    expect(await supported()).toMatchObject({ status: "False", reason: "EndorsementUnknown" });
   });
 
   it("is written once, however often the Lease is renewed, also after a restart", async () => {
@@ -76,7 +164,7 @@ describe("the condition AgentSupported", () => {
         },
       }),
     );
-    for (let i = 0; i < 5; i++) await renew({ ...OURS, other: String(i) });
+    for (let i = 0; i < 5; i++) await renew({ other: String(i) }, true);
     await fleet.restart();
     await fleet.advance("1m");
     expect(writes).toBe(1);

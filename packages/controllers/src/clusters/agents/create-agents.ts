@@ -4,6 +4,7 @@
  *   the Cluster appears                  the registration notes its uid; rights in the execution namespace are made
  *   the agent renews its Lease           the condition AgentSupported reports whether it knows endorsement (D26)
  *   the Cluster is gone                  a tombstone refuses the agent's identity of before, and its rights go
+ *   the Cluster is of mode Push          the same: it has no agent, and the Secrets of its name hold the credential of its member
  *
  * An agent renews its certificate when a fifth of its life is left; when a tenth is left, an Event on its Cluster reports it.
  * A registration without a Cluster is left alone: its agent has not made the Cluster yet. Before a tombstone is written the
@@ -100,8 +101,7 @@ async function look(
   const known = role.metadata.annotations?.[CLUSTER_UID];
   const key = { namespace: "", name };
   const cluster = informers.clusters.get(key);
-  if (cluster !== undefined) {
-    if (cluster.spec.syncMode !== "Pull") return;
+  if (cluster?.spec.syncMode === "Pull") {
     const { uid } = cluster.metadata;
     if (known === undefined) await adoptRegistration(plane, role, uid);
     // The Cluster was deleted, and made again before this was seen: what its agent was issued until then is void all the same.
@@ -109,9 +109,11 @@ async function look(
     else await ensureAgentRights(plane, name);
     return;
   }
-  if (known === undefined) return;
-  if ((await orNothing(plane.get(clusters, key))) === undefined)
-    await endRegistration(plane, name, role, clock.now());
+  if (cluster === undefined && known === undefined) return;
+  const stored = await orNothing(plane.get(clusters, key));
+  // A name that was registered and never used, or a mode that was changed: whatever made the Cluster, no agent keeps rights on it.
+  const isOver = stored === undefined ? known !== undefined : stored.spec.syncMode === "Push";
+  if (isOver) await endRegistration(plane, name, role, clock.now());
 }
 
 /** Reports whether the agent of a Pull cluster knows endorsement, as its Lease in the cache shows it. */

@@ -243,6 +243,28 @@ describe("where another process signs", () => {
   });
 });
 
+describe("a name that was registered, and then joined in mode Push", () => {
+  it("keeps no agent: no rights, no renewal, and no certificate of what was approved before", async () => {
+    const fleet = await start();
+    await ask(fleet, "r", asAgent("eu-1"));
+    await fleet.settle();
+    await fleet.plane.create(clusters, newCluster("eu-1", { syncMode: "Push" }));
+    await fleet.advance("1s");
+    expect((await missingRights(fleet, "eu-1")).length).toBe(10);
+    const own = agentIdentity("eu-1").requestName;
+    await ask(fleet, own, asAgent("eu-1"), agentUser("eu-1"), [AGENTS_GROUP]);
+    await ask(fleet, "by-hand", asAgent("eu-1"), "jane", []);
+    await approve(fleet, "by-hand");
+    await fleet.advance("2s");
+    expect((await answerOf(fleet, own)).conditions).toEqual(["Denied: NameTaken"]);
+    expect(await answerOf(fleet, "by-hand")).toEqual({
+      conditions: ["Approved: ByHand", "Failed: NameTaken"],
+      certificate: undefined,
+    });
+    expect((await missingRights(fleet, "eu-1")).length).toBe(10);
+  });
+});
+
 describe("the note of an agent's last certificate", () => {
   const noted = async (fleet: Fleet): Promise<string | undefined> => {
     const key = { namespace: "", name: "system:karmada:eu-1:agent" };
@@ -368,6 +390,8 @@ describe("an agent", () => {
     expect(await missingRights(fleet, "eu-1")).toEqual([
       "Role karmada-es-eu-1",
       "RoleBinding karmada-es-eu-1",
+      "Role karmada-cluster",
+      "RoleBinding karmada-cluster",
     ]);
     await fleet.plane.create(clusters, pullCluster("eu-1"));
     await fleet.advance("1s");
@@ -413,7 +437,7 @@ describe("an agent", () => {
     expect(await fleet.plane.get(resources.configMaps, tombstone)).toMatchObject({
       data: { refusedBefore: expect.stringMatching(/^2026-01-01T00:01:0/) as string },
     });
-    expect((await missingRights(fleet, "eu-1")).length).toBe(8);
+    expect((await missingRights(fleet, "eu-1")).length).toBe(10);
     await ask(fleet, "r2", asAgent("eu-1"), "system:bootstrap:second");
     await fleet.advance("2s");
     expect((await answerOf(fleet, "r2")).certificate).toBeDefined();
@@ -662,7 +686,7 @@ test("two leaders give one certificate", async () => {
     const { conditions, certificate } = await answerOf(fleet, `r-${name}`);
     expect(conditions).toEqual(["Approved: AgentRegisters"]);
     expect(certificate?.user).toBe(agentUser(name));
-    expect((await missingRights(fleet, name)).length).toBe(2);
+    expect((await missingRights(fleet, name)).length).toBe(4);
   }
 });
 
@@ -708,7 +732,7 @@ describe("a process that dies at any write", () => {
       const { conditions, certificate } = await answerOf(fleet, "r");
       expect(conditions).toEqual(["Approved: AgentRegisters"]);
       expect(certificate?.user).toBe(agentUser("eu-1"));
-      expect((await missingRights(fleet, "eu-1")).length).toBe(2);
+      expect((await missingRights(fleet, "eu-1")).length).toBe(4);
     },
   );
 
@@ -740,6 +764,6 @@ describe("a process that dies at any write", () => {
     await fleet.advance("30s");
     const tombstone = { namespace: "karmada-cluster", name: "tombstone-eu-1" };
     expect(await orNothing(fleet.plane.get(resources.configMaps, tombstone))).toBeDefined();
-    expect((await missingRights(fleet, "eu-1")).length).toBe(8);
+    expect((await missingRights(fleet, "eu-1")).length).toBe(10);
   });
 });

@@ -63,7 +63,7 @@ import {
 import {
   agentClusterRole,
   claimRegistration,
-  ensureAgentRights,
+  ensureRegistrationRights,
   noteCertificate,
   tombstoneFor,
 } from "../../context/agent-registration.ts";
@@ -267,7 +267,7 @@ class Answering {
   async #prepare({ cluster, detector }: RequestPlan, user: string, until: Instant): Promise<void> {
     const { plane, clock } = this.#context;
     if (cluster !== undefined) {
-      await ensureAgentRights(plane, cluster);
+      await ensureRegistrationRights(plane, cluster);
       await noteCertificate(plane, cluster, user, until);
     }
     if (detector !== undefined)

@@ -3,14 +3,14 @@
  *
  * 1. It is made after the first status of the Cluster, belongs to the Cluster, and is renewed from then on whatever becomes of
  *    the member: only a request to the plane is made here, and each ends in time.
- * 2. It shows that this agent knows endorsements (`lifeboat.dev/endorsement`), and carries the stray copies that the plane is to
+ * 2. With each renewal it shows that the agent that made it knows endorsements (`lifeboat.dev/endorsement`), and carries the stray copies that the plane is to
  *    judge, so that neither costs a write of its own.
  * 3. A renewal that fails is tried again at the next beat. Two agents of one cluster renew the same Lease; neither minds.
  */
 import { type Cluster, isRefused, keyOf, orNothing, Refused } from "@lifeboat/api";
 import { formatMicroTime, sleep } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
-import { ENDORSEMENT_VERSION } from "@lifeboat/core/clusters/agents";
+import { endorsementOf } from "@lifeboat/core/clusters/agents";
 import {
   type Client,
   type KitPorts,
@@ -111,19 +111,23 @@ class Beat {
 
   #wanted({ apiVersion, kind, metadata: { name, uid } }: Cluster) {
     const { cluster } = this.#parts;
+    const renewTime = formatMicroTime(this.#ports.clock.now());
     return {
       apiVersion: "coordination.k8s.io/v1",
       kind: "Lease",
       metadata: {
         namespace: wellKnown.CLUSTER_NAMESPACE,
         name: cluster,
-        annotations: { [wellKnown.ENDORSEMENT]: ENDORSEMENT_VERSION, ...this.#parts.annotations() },
+        annotations: {
+          [wellKnown.ENDORSEMENT]: endorsementOf(renewTime),
+          ...this.#parts.annotations(),
+        },
         ownerReferences: [{ apiVersion, kind, name, uid }],
       },
       spec: {
         holderIdentity: cluster,
         leaseDurationSeconds: Math.ceil(this.#options.leaseDurationMs / 1000),
-        renewTime: formatMicroTime(this.#ports.clock.now()),
+        renewTime,
       },
     };
   }

@@ -1,8 +1,9 @@
 /**
  * Whether the agent of a Pull cluster knows endorsement (D26), and what the control plane gives it.
  *
- * 1. An agent announces it by an annotation on its own Lease, with the Lease's first write. The control plane reports what it read
- *    in the condition `AgentSupported` of the Cluster.
+ * 1. An agent announces it by an annotation on its own Lease, with each renewal: the annotation names the renewal that it belongs to.
+ *    Another agent that renews the same Lease keeps the annotation of before, which then names another renewal and announces nothing.
+ *    The control plane reports what it read in the condition `AgentSupported` of the Cluster.
  * 2. An agent that has announced nothing gets no new Work and no endorsement: it would apply a Work that arrives late, and make a
  *    second copy. What it has already stays as it is.
  * 3. Before the first Lease nothing is known: no new Work is made, and nothing is withdrawn.
@@ -12,7 +13,11 @@ import { textAt } from "../../fields.ts";
 import { defineReasons, type PlannedCondition } from "../../plan.ts";
 import { ENDORSEMENT } from "../../well-known.ts";
 
-export const ENDORSEMENT_VERSION = "v1";
+/** What an agent that knows endorsement writes with the renewal of this time; the time as the Lease has it. */
+export function endorsementOf(renewTime: string): string {
+  return `v1 ${renewTime}`;
+}
+
 /** The condition of a Pull Cluster: whether its agent knows endorsement. */
 export const AGENT_SUPPORTED = "AgentSupported";
 
@@ -24,9 +29,11 @@ export const agentReasons = defineReasons({
 
 export type AgentReason = keyof typeof agentReasons;
 
-/** Whether the agent that renews this Lease knows endorsement. */
+/** Whether the agent that last renewed this Lease knows endorsement. */
 export function knowsEndorsement(lease: KubeObject | undefined): boolean {
-  return textAt(lease, "metadata", "annotations", ENDORSEMENT) === ENDORSEMENT_VERSION;
+  const renewTime = textAt(lease, "spec", "renewTime");
+  const announced = textAt(lease, "metadata", "annotations", ENDORSEMENT);
+  return renewTime !== "" && announced === endorsementOf(renewTime);
 }
 
 /** `unknown`: it has not renewed its Lease yet. A Push cluster needs no agent. */

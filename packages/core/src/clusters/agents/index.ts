@@ -3,6 +3,6 @@ export {
   agentReasons,
   agentSupport,
   decideAgentSupport,
-  ENDORSEMENT_VERSION,
+  endorsementOf,
   knowsEndorsement,
 } from "./agents.ts";

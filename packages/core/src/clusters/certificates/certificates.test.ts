@@ -89,6 +89,18 @@ const rows: readonly (readonly [string, Partial<RequestView>, string, string])[]
     "deny",
     "WrongCluster",
   ],
+  [
+    "a renewal of a name that was registered and then joined in mode Push",
+    { ...renewal, cluster: "push" },
+    "deny",
+    "NameTaken",
+  ],
+  [
+    "what was approved before the name was joined in mode Push",
+    { isApproved: true, cluster: "push" },
+    "fail",
+    "NameTaken",
+  ],
   ["a renewal without the group", { ...renewal, groups: [] }, "deny", "WrongCluster"],
   ["a name that is taken", { cluster: "pull" }, "deny", "NameTaken"],
   [

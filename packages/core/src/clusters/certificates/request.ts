@@ -17,10 +17,13 @@
  *    for the cluster (`registrationGroup`) is an administrator's word for registering again. Where the API server cannot refuse the
  *    certificates of an agent that left, the name is free only when the last of them has ended, or by that word.
  * 3. What was asked for until a revocation of its user gets no certificate: it would be newer than the revocation, and so count.
- * 4. Where another process signs, no certificate is cut short: a request that asks for a longer life than is granted is denied, and
+ * 4. A Cluster of mode Push has no agent: neither a registration nor a renewal of its name is granted, nor what was approved before it
+ *    was joined.
+ * 5. Where another process signs, no certificate is cut short: a request that asks for a longer life than is granted is denied, and
  *    so is one that leaves its life to that process.
- * 5. The same view gives the same plan, so that two leaders and a restart decide alike.
+ * 6. The same view gives the same plan, so that two leaders and a restart decide alike.
  */
+import { IMPERSONATOR_SUFFIX } from "@lifeboat/api";
 import { addMs, formatTime, type Instant } from "@lifeboat/base";
 import {
   AGENT_BOOTSTRAPPERS_GROUP,
@@ -110,6 +113,8 @@ export type RequestPlan = {
   | { readonly kind: "wait"; readonly until: Instant }
 );
 
+/** A Cluster of mode Push has no agent: its Secrets are the credential of the control plane. */
+const IS_PUSH = "it is registered in mode Push, and has no agent: remove it first";
 const COMMON_NAME = "2.5.4.3";
 const ORGANIZATION = "2.5.4.10";
 const HOUR_MS = 3_600_000;
@@ -200,6 +205,7 @@ function decideApproval(view: RequestView, now: Instant): RequestPlan {
 function decideRenewalRequest(view: RequestView, cluster: string, now: Instant): RequestPlan {
   if (clusterOfAgent(view.user) !== cluster || !view.groups.includes(AGENTS_GROUP))
     return { kind: "deny", reason: "WrongCluster" };
+  if (view.cluster === "push") return { kind: "deny", reason: "NameTaken", detail: IS_PUSH };
   if (view.tombstone !== undefined && view.made <= view.tombstone)
     return { kind: "deny", reason: "Left" };
   const until = waitsForTombstone(view, now);
@@ -228,13 +234,13 @@ function decideRegistration(view: RequestView, cluster: string, now: Instant): R
       reason: "WrongCluster",
       detail: "its token was given for another cluster",
     };
-  if (cluster.endsWith("-impersonator")) return { kind: "deny", reason: "ReservedName" };
+  if (cluster.endsWith(IMPERSONATOR_SUFFIX)) return { kind: "deny", reason: "ReservedName" };
   const again = `to register it again, remove it (lifeboat unregister ${cluster}), or make a token for it (lifeboat token create --cluster ${cluster})`;
   if (view.cluster === "push" || (view.cluster === "pull" && !isGivenForIt))
     return {
       kind: "deny",
       reason: "NameTaken",
-      detail: view.cluster === "push" ? "it is registered in mode Push: remove it first" : again,
+      detail: view.cluster === "push" ? IS_PUSH : again,
     };
   const { registration } = view;
   if (
@@ -278,6 +284,8 @@ function decideSigning(view: RequestView, now: Instant): RequestPlan {
     const until = waitsForTombstone(view, now);
     if (until !== undefined) return { kind: "wait", reason: "JustLeft", until };
     const cluster = clusterOfAgent(user) as string;
+    if (view.cluster === "push")
+      return { kind: "fail", reason: "NameTaken", detail: IS_PUSH, cluster };
     if (view.tombstone !== undefined && view.made <= view.tombstone)
       return { kind: "fail", reason: "Left", cluster };
     const notAfter = lifeOf(view, AGENT_CERTIFICATE_MS, now);

@@ -22,7 +22,13 @@ import {
   READY,
   RESPONSES_WITHIN_LIMITS,
 } from "../../well-known.ts";
-import { AGENTS_GROUP, agentIdentity, clusterOfAgent, isAgentUser } from "./identity.ts";
+import {
+  AGENTS_GROUP,
+  agentIdentity,
+  clusterOfAgent,
+  isAgentUser,
+  secretNames,
+} from "./identity.ts";
 import { requestRefusal } from "./own-request.ts";
 
 /** A write that has passed authorization, as admission sees it. */
@@ -200,7 +206,7 @@ function checkSecret(cluster: string, { namespace, name }: AgentWrite): string |
 }
 
 function isOwnSecret(cluster: string, name: string): boolean {
-  return name === cluster || name === `${cluster}-impersonator`;
+  return Object.values(secretNames(cluster)).includes(name);
 }
 
 function checkCertificateRequest(cluster: string, write: AgentWrite): string | undefined {

@@ -1,6 +1,11 @@
 import { describe, expect, it, test } from "vitest";
-import { agentNamespaces, agentRoleObjects, clusterInfoRoleObjects } from "./agent-roles.ts";
-import { agentUser, clusterOfAgent, isAgentUser, agentIdentity } from "./identity.ts";
+import {
+  agentNamespaces,
+  agentRoleObjects,
+  clusterInfoRoleObjects,
+  registrationRoleObjects,
+} from "./agent-roles.ts";
+import { agentIdentity, agentUser, clusterOfAgent, isAgentUser, secretNames } from "./identity.ts";
 
 interface Rule {
   readonly apiGroups: readonly string[];
@@ -10,8 +15,8 @@ interface Rule {
 }
 
 /** Every right of the agent of eu-1: `namespace verb group/resource name`. */
-function rightsOf(cluster: string): readonly string[] {
-  return agentRoleObjects(cluster)
+function rightsOf(cluster: string, objectsOf = agentRoleObjects): readonly string[] {
+  return objectsOf(cluster)
     .filter(({ kind }) => String(kind).endsWith("Role"))
     .flatMap(({ metadata, ...role }) =>
       (role["rules"] as readonly Rule[]).flatMap(({ apiGroups, resources, resourceNames, verbs }) =>
@@ -49,6 +54,15 @@ describe("the rights of an agent (D25)", () => {
     "default create /events *",
   ])("include %s", (right) => {
     expect(rights).toContain(right);
+  });
+
+  it("read and change no Secret and no Work until the Cluster exists: the name may become that of a Push cluster", () => {
+    const first = rightsOf("eu-1", registrationRoleObjects);
+    expect(first.filter((right) => /secrets|works/.test(right))).toEqual([
+      "karmada-cluster create /secrets *",
+    ]);
+    expect(first).toContain("(all) create cluster.karmada.io/clusters *");
+    expect(first.filter((right) => !rights.includes(right))).toEqual([]);
   });
 
   it("without a name are only reads of interpreters, creates, and what is in its own namespace", () => {
@@ -91,7 +105,7 @@ describe("the rights of an agent (D25)", () => {
       String(kind).endsWith("Binding"),
     );
     expect(bindings.map((binding) => binding["subjects"])).toEqual(
-      Array.from({ length: 4 }, () => [
+      Array.from({ length: 5 }, () => [
         { apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "system:karmada:agent:eu-1" },
       ]),
     );
@@ -121,6 +135,10 @@ test("a user that claims to be an agent is known, also without a cluster that ca
   expect(isAgentUser("system:karmada:agent:../x")).toBe(true);
   expect(isAgentUser("system:karmada:agents")).toBe(false);
   expect(agentIdentity("eu-1").requestName).toBe("agent-eu-1");
+});
+
+test("a cluster has two Secrets", () => {
+  expect(secretNames("eu-1")).toEqual({ token: "eu-1", impersonator: "eu-1-impersonator" });
 });
 
 test("everyone may read cluster-info, and nothing else", () => {

@@ -4,11 +4,13 @@
  *
  * 1. No rule names bindings, and none has a wildcard.
  * 2. Every object follows from the name of the cluster alone, so that making them twice gives the same objects.
+ * 3. Until its Cluster exists an agent reads and changes no Secret: the name is still free then, and the Secrets of this name may become
+ *    those of a member that is joined under it (Push), whose credential they hold.
  */
 import type { AnyObject, New } from "@lifeboat/api";
 import { executionNamespace } from "../../propagation/rendering/index.ts";
 import { CLUSTER_NAMESPACE, SYSTEM } from "../../well-known.ts";
-import { agentIdentity, agentRoleName, agentUser } from "./identity.ts";
+import { agentIdentity, agentRoleName, agentUser, secretNames } from "./identity.ts";
 
 interface Rule {
   readonly apiGroups: readonly string[];
@@ -37,9 +39,17 @@ export const CLUSTER_UID = "lifeboat.dev/cluster-uid";
 /** The RBAC objects of a cluster's agent; the namespaces that they stand in are `agentNamespaces`. */
 export function agentRoleObjects(cluster: string): readonly New<AnyObject>[] {
   return [
-    ...granted(cluster, undefined, clusterRules(cluster)),
-    ...granted(cluster, CLUSTER_NAMESPACE, ownClusterNamespaceRules(cluster)),
+    ...registrationRoleObjects(cluster),
     ...granted(cluster, executionNamespace(cluster), executionRules()),
+    ...granted(cluster, CLUSTER_NAMESPACE, secretRules(cluster), SECRETS_PART),
+  ];
+}
+
+/** Those of them that an agent has before its Cluster exists: enough to make it. */
+export function registrationRoleObjects(cluster: string): readonly New<AnyObject>[] {
+  return [
+    ...granted(cluster, undefined, clusterRules(cluster)),
+    ...granted(cluster, CLUSTER_NAMESPACE, sharedNamespaceRules(cluster)),
     ...granted(cluster, EVENTS_NAMESPACE, [eventRule()]),
   ];
 }
@@ -96,8 +106,8 @@ function clusterRules(cluster: string): readonly Rule[] {
   ];
 }
 
-/** In the namespace that the agents of all clusters share: by name. */
-function ownClusterNamespaceRules(cluster: string): readonly Rule[] {
+/** In the namespace that all clusters share: by name. Secrets that are there follow with the Cluster. */
+function sharedNamespaceRules(cluster: string): readonly Rule[] {
   return [
     {
       apiGroups: ["coordination.k8s.io"],
@@ -106,13 +116,21 @@ function ownClusterNamespaceRules(cluster: string): readonly Rule[] {
       verbs: [...READ, ...CHANGE],
     },
     { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["create"] },
+    // Shows nothing of what is there.
+    { apiGroups: [""], resources: ["secrets"], verbs: ["create"] },
+  ];
+}
+
+const SECRETS_PART = ":secrets";
+
+function secretRules(cluster: string): readonly Rule[] {
+  return [
     {
       apiGroups: [""],
       resources: ["secrets"],
-      resourceNames: [cluster, `${cluster}-impersonator`],
+      resourceNames: Object.values(secretNames(cluster)),
       verbs: ["get", ...CHANGE],
     },
-    { apiGroups: [""], resources: ["secrets"], verbs: ["create"] },
   ];
 }
 
@@ -140,8 +158,9 @@ function granted(
   cluster: string,
   namespace: string | undefined,
   rules: readonly Rule[],
+  part = "",
 ): readonly New<AnyObject>[] {
-  const name = agentRoleName(cluster);
+  const name = agentRoleName(cluster) + part;
   const prefix = namespace === undefined ? "Cluster" : "";
   const metadata = {
     name,

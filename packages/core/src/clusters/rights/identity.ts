@@ -2,6 +2,7 @@
  * The identities of one cluster's agent and of its detector: the user and group that the certificate names, and the objects that belong
  * to it by name. Clients and certificates carry these names, so they are kept byte for byte.
  */
+import { IMPERSONATOR_SUFFIX } from "@lifeboat/api";
 
 /** The group of all agents. */
 export const AGENTS_GROUP = "system:karmada:agents";
@@ -34,6 +35,14 @@ export function clusterOfAgent(user: string): string | undefined {
   if (!isAgentUser(user)) return undefined;
   const cluster = user.slice(AGENT_USER_PREFIX.length);
   return CLUSTER_NAME.test(cluster) ? cluster : undefined;
+}
+
+/** The Secrets of a cluster, Push or Pull, in the namespace that all clusters share: no cluster has the name of another one's. */
+export function secretNames(cluster: string): {
+  readonly token: string;
+  readonly impersonator: string;
+} {
+  return { token: cluster, impersonator: cluster + IMPERSONATOR_SUFFIX };
 }
 
 /** The group of all detectors. */

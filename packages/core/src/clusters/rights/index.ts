@@ -5,6 +5,7 @@ export {
   agentRoleObjects,
   CLUSTER_UID,
   clusterInfoRoleObjects,
+  registrationRoleObjects,
   REGISTERED_BY,
   REGISTERED_SINCE,
   REGISTERED_UNTIL,
@@ -31,4 +32,5 @@ export {
   REGISTRATION_GROUP_PREFIX,
   registrationGroup,
   type RenewedIdentity,
+  secretNames,
 } from "./identity.ts";
