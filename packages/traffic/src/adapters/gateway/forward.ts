@@ -4,6 +4,9 @@
  * 1. A request is repeated only by the rule of ../../gateway/repeat.ts, and never once a part of its answer was passed on.
  * 2. An answer that breaks off is broken off towards the client: it never looks complete.
  * 3. A client that goes away takes its request along.
+ * 4. A request may take as long as it likes while something of it, or of its answer, moves. What is silent for `responseTimeoutMs` is
+ *    given up, in every phase: a body that stops, a backend that does not answer, an answer that stops halfway. Only a client that takes
+ *    its answer slowly is waited for.
  */
 import { type IncomingMessage, request as send, type ServerResponse } from "node:http";
 import type { Clock } from "@lifeboat/base";
@@ -12,10 +15,11 @@ import { mayRepeat } from "../../gateway/repeat.ts";
 import type { TrafficMetrics } from "../../metrics.ts";
 import type { Backends, Member } from "./endpoints.ts";
 import { type KeptBody, keepBody } from "./kept-body.ts";
+import { Silence } from "./silence.ts";
 
 export interface ForwardLimits {
   readonly connectTimeoutMs: number;
-  /** How long a backend may be silent. */
+  /** How long a backend may be silent, and a client in the middle of a body. */
   readonly responseTimeoutMs: number;
   readonly maxBodyBytes: number;
   readonly maxAttempts: number;
@@ -63,13 +67,20 @@ export function refuse(
   response.end(`${text}\n`);
 }
 
+/** The rest of the body may never come: the connection ends with the answer. */
+function refuseSilent(ports: ForwardPorts, response: ServerResponse): void {
+  if (!response.headersSent) response.setHeader("connection", "close");
+  refuse(ports, response, 408, "the body does not arrive in time");
+}
+
 /** Passes a request on; resolves when it is answered or given up. */
 export async function forward(ports: ForwardPorts, asked: Asked): Promise<void> {
   const { request, response, pool } = asked;
   const { limits, metrics, backends } = ports;
-  const body = await keepBody(request, limits.maxBodyBytes);
+  const body = await keepBody(request, ports.clock, limits);
   if (body === "too large") return refuse(ports, response, 413, "the body is too large");
   if (body === "broken off") return void response.destroy();
+  if (body === "silent") return refuseSilent(ports, response);
   const tried = new Set<Member>();
   for (;;) {
     const member = backends.choose(pool, tried);
@@ -91,6 +102,7 @@ export async function forward(ports: ForwardPorts, asked: Asked): Promise<void> 
       }
       if (response.destroyed) return;
       if (outcome.isTooLarge) return refuse(ports, response, 413, "the body is too large");
+      if (outcome.isClientSilent) return refuseSilent(ports, response);
       if (!outcome.wasConnected) member.endpoint.failed();
       const isLast = tried.size >= limits.maxAttempts;
       if (isLast || !mayRepeat({ ...outcome, method: request.method ?? "" }))
@@ -115,6 +127,8 @@ type Outcome =
       readonly isBodyKept: boolean;
       readonly isBodySpent: boolean;
       readonly isTimeout: boolean;
+      /** The body stopped arriving, though the backend took all of it that came. */
+      readonly isClientSilent: boolean;
       readonly isTooLarge: boolean;
     };
 
@@ -129,7 +143,10 @@ function attempt(
   const { limits, clock } = ports;
   return new Promise((resolve) => {
     let isTimeout = false;
+    let isClientSilent = false;
     let wasConnected = false;
+    let isAnswered = false;
+    let silence: Silence | undefined;
     const outgoing = send({
       host: endpoint.address,
       port: endpoint.port,
@@ -143,9 +160,20 @@ function attempt(
       isTimeout = true;
       outgoing.destroy(new Error("timeout"));
     };
-    let cancel = clock.after(limits.connectTimeoutMs, giveUp);
+    const onSilence = (): void => {
+      // The client takes its answer slowly: that is no silence of the backend.
+      if (response.writableNeedDrain) return watchSilence();
+      isClientSilent = !request.complete && !outgoing.writableNeedDrain;
+      giveUp();
+    };
+    const watchSilence = (): void => {
+      silence = new Silence(clock, limits.responseTimeoutMs, onSilence);
+    };
+    const onMoved = (): void => silence?.moved();
+    const cancel = clock.after(limits.connectTimeoutMs, giveUp);
     const settle = (outcome: Outcome): void => {
       cancel();
+      silence?.end();
       response.off("close", onClientGone);
       resolve(outcome);
     };
@@ -155,25 +183,30 @@ function attempt(
       const begin = (): void => {
         wasConnected = true;
         cancel();
-        cancel = clock.after(limits.responseTimeoutMs, giveUp);
-        body.sendTo(outgoing);
+        watchSilence();
+        body.sendTo(outgoing, onMoved);
       };
       if (socket.connecting) socket.once("connect", begin);
       else begin();
     });
-    outgoing.once("error", () =>
+    outgoing.once("error", () => {
+      // Part of the answer was passed on: its end is what `pass` makes of it, and no other backend is asked.
+      if (isAnswered) return;
       settle({
         kind: "failed",
         wasConnected,
         isBodyKept: body.isKept,
         isBodySpent: body.isSpent(),
         isTimeout: isTimeout && wasConnected,
+        isClientSilent,
         isTooLarge: body.isTooLarge(),
-      }),
-    );
+      });
+    });
     outgoing.once("response", (incoming) => {
+      isAnswered = true;
       endpoint.answered();
-      cancel();
+      onMoved();
+      incoming.on("data", onMoved);
       pass(ports, incoming, response).then(
         () => settle({ kind: "answered" }),
         () => {

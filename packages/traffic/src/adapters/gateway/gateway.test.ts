@@ -1,6 +1,6 @@
 /** The gateway, held to what every provider must do, and what it does beyond that. */
 import { request as send } from "node:http";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { createRandom } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
 import { judgeAddressBy, silentLog, silentMetrics } from "@lifeboat/kit";
@@ -79,6 +79,87 @@ describe("limits", () => {
     expect((await ask(port, "/")).code).toBe(504);
   });
 
+  /** Sends a body in parts, with a pause before each; answers the code, or how it ended. */
+  async function putSlowly(port: number, parts: readonly string[], pauseMs: number) {
+    const headers = { host: "web.example.com", "transfer-encoding": "chunked" };
+    const asked = send({ port, method: "PUT", path: "/", headers, agent: false });
+    const answer = new Promise<number>((resolve, reject) => {
+      asked.once("response", (response) => {
+        response.resume();
+        resolve(response.statusCode ?? 0);
+      });
+      asked.once("error", reject);
+    });
+    asked.flushHeaders();
+    for (const part of parts) {
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      asked.write(part);
+    }
+    return { asked, answer };
+  }
+
+  it.each([
+    ["small", "x"],
+    ["large", "x".repeat(80_000)],
+  ])("a %s body may take longer than a silence may last, while it arrives", async (_size, part) => {
+    const { port } = await start({ responseTimeoutMs: 200 });
+    const { asked, answer } = await putSlowly(port, Array<string>(10).fill(part), 100);
+    asked.end();
+    expect(await answer).toBe(200);
+  });
+
+  it.each([
+    ["before a backend has it", "x"],
+    ["in its middle", "x".repeat(80_000)],
+  ])("a body that stops %s gives 408, and the connection ends", async (_where, part) => {
+    const { port } = await start({ responseTimeoutMs: 200 });
+    const { asked, answer } = await putSlowly(port, [part], 0);
+    const closed = new Promise((resolve) => asked.socket?.once("close", resolve));
+    expect(await answer).toBe(408);
+    await closed;
+  });
+
+  it("an answer may take longer than a silence may last, and one that stops halfway is broken off", async () => {
+    const { backend, port } = await start({ responseTimeoutMs: 200 });
+    backend.onRequest = (response) => {
+      response.writeHead(200);
+      let left = 10;
+      const more = (): void => {
+        response.write("x");
+        left -= 1;
+        if (left > 0) setTimeout(more, 100);
+        else response.end();
+      };
+      more();
+    };
+    expect((await ask(port, "/")).text).toBe("x".repeat(10));
+    backend.requests = 0;
+    backend.onRequest = (response) => {
+      response.writeHead(200);
+      response.write("half");
+    };
+    await expect(ask(port, "/")).rejects.toThrow();
+    expect(backend.requests).toBe(1);
+  });
+
+  it("an answer that is reset in its middle is asked of no other backend", async () => {
+    const { backend, gateway, port } = await start();
+    const other = new TestBackend("b");
+    await other.listen();
+    open.push(other);
+    for (const one of [backend, other])
+      one.onRequest = (response) => {
+        response.writeHead(200, { "content-length": "100" });
+        response.write("half");
+        setTimeout(() => (response.socket as Socket).resetAndDestroy(), 20);
+      };
+    const pool = "d/w/w/80";
+    const backends = [backendOf(backend), backendOf(other)];
+    await gateway.apply(tableOf([{ pool }], [{ id: pool, backends }]), []);
+    await expect(ask(port, "/")).rejects.toThrow();
+    expect(backend.requests + other.requests).toBe(1);
+  });
+
   it("an answer that breaks off never looks complete", async () => {
     const { backend, port } = await start();
     backend.onRequest = (response) => {
@@ -124,6 +205,15 @@ describe("limits", () => {
       socket.on("error", () => undefined);
     });
     expect((await upgrade(port)).text).toMatch(/^HTTP\/1\.1 504 /);
+  });
+
+  it("an upgrade that is refused by an answer that stops halfway is broken off", async () => {
+    const { backend, port } = await start({ responseTimeoutMs: 200 });
+    backend.server.removeAllListeners("upgrade").on("upgrade", (_request, socket) => {
+      socket.on("error", () => undefined);
+      socket.write("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\nhalf\r\n");
+    });
+    expect(await upgrade(port)).toMatchObject({ isBroken: true });
   });
 
   it("an upgrade that is refused by an answer that breaks off never looks complete", async () => {

@@ -84,6 +84,8 @@ class HttpGateway implements LocalProvider {
       maxHeaderSize: MAX_HEADER_BYTES,
       keepAliveTimeout: KEEP_ALIVE_MS,
       headersTimeout: HEADERS_TIMEOUT_MS,
+      // Node's own cuts an upload of five minutes that goes on; a body that stops is given up by forward.ts.
+      requestTimeout: 0,
       insecureHTTPParser: false,
     };
     const port = await this.#serve(createServer(limits), listen, false);

@@ -11,6 +11,7 @@ import { TLSSocket } from "node:tls";
 import { requestHeaders, responseHeaders } from "../../gateway/headers.ts";
 import type { Member } from "./endpoints.ts";
 import type { ForwardPorts } from "./forward.ts";
+import { Silence } from "./silence.ts";
 
 const KEPT: ReadonlySet<string> = new Set(["connection", "upgrade"]);
 
@@ -104,6 +105,14 @@ function attempt(
     outgoing.once("response", (incoming) => {
       // The backend does not change the protocol: its answer is passed on, and the connection ends.
       cancel();
+      const watch = (): Silence =>
+        new Silence(clock, limits.responseTimeoutMs, () => {
+          // A client that takes its answer slowly is waited for.
+          if (socket.writableNeedDrain) silence = watch();
+          else incoming.destroy();
+        });
+      let silence = watch();
+      incoming.on("data", () => silence.moved());
       metrics.requests.add(1, { member_cluster: cluster, code: String(incoming.statusCode) });
       socket.write(
         headOf(incoming, [...responseHeaders(incoming.rawHeaders), "Connection", "close"]),
@@ -111,6 +120,7 @@ function attempt(
       incoming.pipe(socket);
       incoming.on("error", () => undefined);
       incoming.once("close", () => {
+        silence.end();
         if (!incoming.complete) breakOff(socket);
         end(true);
       });
