@@ -2,7 +2,7 @@
  * Clients that ask all the time on connections of their own, fast and slow requests in turn, and note which cluster answered.
  *
  * As HTTP allows (RFC 9112, 9.3), a request that found its kept connection closed before an answer began is sent once more on a new
- * one; that is counted, and is no failure. A client whose request failed goes on at the next gateway that it knows.
+ * one; that is counted, and each test bounds it. Every other error, and one on the new connection, is a failure. A client whose request failed goes on at the next gateway that it knows.
  */
 import { Agent, get } from "node:http";
 
@@ -29,6 +29,8 @@ interface Answered {
 }
 
 const SLOW_MS = 100;
+/** How a connection that the other side closed is found. */
+const CLOSED: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE"]);
 
 export function startClients(
   ports: number | readonly number[],
@@ -90,8 +92,8 @@ function once(
       response.once("error", reject);
       response.once("aborted", () => reject(new Error("the answer broke off")));
     });
-    asked.once("error", (error) => {
-      if (!asked.reusedSocket) return reject(error);
+    asked.once("error", (error: NodeJS.ErrnoException) => {
+      if (!asked.reusedSocket || !CLOSED.has(error.code ?? "")) return reject(error);
       onReconnect();
       once(agent, port, path, host, onReconnect).then(resolve, reject);
     });

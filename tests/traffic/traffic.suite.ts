@@ -3,6 +3,8 @@
  * cluster and comes back, by hand and because names do not resolve there; ingresses are added, the control plane is killed: no
  * request fails. The same suite for both topologies of the control plane.
  */
+import { connect as connectTo } from "node:net";
+import { join } from "node:path";
 import { multiClusterIngresses, remedies } from "@lifeboat/api";
 import { type Client } from "@lifeboat/kit";
 import { connectByKubeconfig } from "@lifeboat/kit/adapters";
@@ -31,6 +33,7 @@ export interface TrafficPlane {
 
 const ALL = ["member1", "member2", "member3"];
 const HOST = "web.example.com";
+const CLIENTS = 20;
 /** Longer than it takes to move a workload, and to reload HAProxy. */
 const SLOW_MS = 4000;
 /** For what takes a second or two where the machine is not busy. */
@@ -87,6 +90,7 @@ export function trafficSuite(start: () => Promise<TrafficPlane>, leastRequests: 
     });
 
     it("no request fails while traffic leaves and returns, ingresses come, and the plane is killed", async () => {
+      const reloadsBefore = await gateway.reloads();
       const clients = await startedClients(gateway.port, HOST, ALL);
       await untilServedBy(clients, ALL);
       // By hand: traffic leaves member2, and returns.
@@ -125,10 +129,12 @@ export function trafficSuite(start: () => Promise<TrafficPlane>, leastRequests: 
       await clients.stop();
       process.stdout.write(
         `${provider}: ${clients.count()} requests, ${clients.failures.length} failed, ` +
-          `${clients.reconnects()} sent again on a new connection; ` +
+          `${clients.reconnects()} sent again on a new connection, ` +
+          `${(await gateway.reloads()) - reloadsBefore} reloads; ` +
           `the last new request to the blocked cluster came ${lastNew.toFixed(1)} ms after the order\n`,
       );
       expect(clients.failures).toEqual([]);
+      await expectReconnects(clients, gateway, reloadsBefore);
     });
 
     it("no request fails while a member is drained, slow requests are under way, and an ingress comes (D27)", async () => {
@@ -137,6 +143,7 @@ export function trafficSuite(start: () => Promise<TrafficPlane>, leastRequests: 
       for (const { resource, object } of application(name, "LoadBalancer", {}, oneOf(...ALL)))
         await client.create(resource, object);
       await client.create(multiClusterIngresses, ingress(name, host, name));
+      const reloadsBefore = await gateway.reloads();
       const clients = await startedClients(gateway.port, host, undefined, SLOW_MS);
       const [first = ""] = clients.clustersSince(0);
       expect(ALL).toContain(first);
@@ -155,6 +162,7 @@ export function trafficSuite(start: () => Promise<TrafficPlane>, leastRequests: 
         `${provider}: ${clients.count()} requests, ${clients.failures.length} failed while ${first} was drained\n`,
       );
       expect(clients.failures).toEqual([]);
+      await expectReconnects(clients, gateway, reloadsBefore);
       const back = startProcess(lifeboatCommand, ["uncordon", first, ...asAdmin()]);
       expect(await back.ended).toBe(0);
     });
@@ -163,6 +171,8 @@ export function trafficSuite(start: () => Promise<TrafficPlane>, leastRequests: 
 
 interface RunningGateway {
   readonly port: number;
+  /** How often HAProxy was reloaded; the embedded gateway never is. */
+  reloads(): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -183,11 +193,33 @@ async function startGateway(plane: TrafficPlane, provider: string): Promise<Runn
   const [, port] = await gateway.printed(/http:\/\/127\.0\.0\.1:(\d+)/);
   return {
     port: Number(port),
+    reloads: () => (provider === "haproxy" ? reloadsOf(join(work, "master.sock")) : zero()),
     stop: async () => {
       await gateway.stop();
       removeDirectory(work);
     },
   };
+}
+
+const zero = (): Promise<number> => Promise.resolve(0);
+
+/** As the master of HAProxy counts them. */
+async function reloadsOf(socket: string): Promise<number> {
+  const asked = connectTo(socket);
+  asked.end("show proc\n");
+  const chunks: unknown[] = [];
+  for await (const chunk of asked) chunks.push(chunk);
+  return Number(/^\d+\s+master\s+(\d+)/m.exec(chunks.join(""))?.[1]);
+}
+
+/** A load balancer closes idle connections when it is reloaded, each once; at no other time does a client find its own closed. */
+async function expectReconnects(
+  clients: Clients,
+  gateway: RunningGateway,
+  reloadsBefore: number,
+): Promise<void> {
+  const reloads = (await gateway.reloads()) - reloadsBefore;
+  expect(clients.reconnects()).toBeLessThanOrEqual(CLIENTS * reloads);
 }
 
 async function untilServedBy(clients: Clients, clusters: readonly string[]): Promise<void> {
@@ -222,7 +254,7 @@ async function startedClients(
     if (trial.failures.length === 0 && isServed) break;
     if (performance.now() > deadline) throw new Error(`not served: ${trial.failures[0]}`);
   }
-  const clients = startClients(port, host, 20, slowMs);
+  const clients = startClients(port, host, CLIENTS, slowMs);
   await untilCount(clients, 1000);
   return clients;
 }
