@@ -107,8 +107,8 @@ function attempt(call: HttpCall): Promise<HttpAnswer | StaleConnection> {
       // A controller's signal is listened to by all its calls under way; Node takes more than ten for a leak.
       setMaxListeners(0, signal);
       signal.addEventListener("abort", onAbort);
-      if (signal.aborted) onAbort();
     }
+    if (signals.some((signal) => signal.aborted)) onAbort();
 
     function finish(settle: () => void): void {
       if (finished) return;
