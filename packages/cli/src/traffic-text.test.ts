@@ -90,7 +90,7 @@ describe("lifeboat traffic", () => {
       m1: { addresses: ["10.0.0.1"], state: "serving" },
       m2: { ...drains, cause: "gone" },
       m3: { ...drains, cause: "idle" },
-      m4: { ...drains, cause: "leaves" },
+      m4: { ...drains, cause: "leaves", drainingSince: since },
       m5: { addresses: [], state: "serving" },
     };
     const published = { generation: 1, services: { web: { clusters } } };
@@ -121,7 +121,7 @@ describe("lifeboat traffic", () => {
         "shop/front  m1       serving    5m     Remedy upgrade would block it, and with it the last backend",
         "shop/front  m2       draining   5m     Remedy upgrade would block it, and with it the last backend; Service web is not placed there with a workload",
         "shop/front  m3       draining   5m     held by the brake: Remedy dns; Service web has no ready replica there",
-        "shop/front  m4       draining          Service web leaves: its substitute is healthy",
+        "shop/front  m4       draining   5m     Service web leaves: its substitute is healthy",
         "shop/front  m5       unreached  5m     held by the brake: Remedy dns; Service web has no address there: no load balancer, no node port, or no ready pod",
       ].join("\n"),
     );

@@ -93,7 +93,10 @@ function backendText(
     const whys = causes.map(
       (cause) => `${named(draining.filter((one) => one.cause === cause))} ${drainText(cause)}`,
     );
-    return ["draining", "", whys.join("; ")];
+    const [first] = draining
+      .flatMap(({ drainingSince = "" }) => parseTime(drainingSince) ?? [])
+      .sort((a, b) => a - b);
+    return ["draining", first === undefined ? "" : humanDuration(now - first), whys.join("; ")];
   }
   const since = parseTime(all.find((one) => one.unconfirmedSince)?.unconfirmedSince ?? "");
   if (since === undefined) return ["serving", "", ""];

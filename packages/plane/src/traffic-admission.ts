@@ -1,10 +1,5 @@
 /** Which users write the published backends of an ingress: a thin shell of `core/traffic/protection.ts`. */
-import {
-  type AnyObject,
-  forbiddenBecause,
-  type KubeObject,
-  multiClusterIngresses,
-} from "@lifeboat/api";
+import { type AnyObject, forbiddenBecause, multiClusterIngresses } from "@lifeboat/api";
 import type { AdmissionPlugin, AdmissionRequest } from "@lifeboat/apiserver";
 import { backendsRefusal, keepBackends, publishesBackends } from "@lifeboat/core/traffic";
 
@@ -15,13 +10,13 @@ export const trafficAdmission: AdmissionPlugin = Object.freeze({
     resource.group === multiClusterIngresses.group &&
     resource.plural === multiClusterIngresses.plural &&
     !publishesBackends(user),
-  mutate: ({ old, object, warn }: AdmissionRequest): AnyObject => {
-    const kept = keepBackends(old as KubeObject | undefined, object as KubeObject);
-    if (kept.warning !== undefined) warn(kept.warning);
-    return kept.object as AnyObject;
+  mutate: (request: AdmissionRequest): AnyObject => {
+    const kept = keepBackends(request.old, request.object as AnyObject);
+    if (kept.warning !== undefined) request.warn(kept.warning);
+    return kept.object;
   },
   validate: ({ resource, name, old, object }: AdmissionRequest): void => {
-    const why = backendsRefusal(old as KubeObject | undefined, object as KubeObject);
+    const why = backendsRefusal(old, object as AnyObject);
     if (why !== undefined) throw forbiddenBecause(resource, name, why);
   },
 });

@@ -2,7 +2,7 @@
 import { instantOf } from "@lifeboat/base";
 import { describe, expect, it } from "vitest";
 import { type BackendsView, decideBackends } from "./backends.ts";
-import { publishedBackends, readyClusters } from "./published.ts";
+import { publishedBackends, type PublishedBackends, readyClusters } from "./published.ts";
 import {
   clusterNamed,
   type CopyState,
@@ -167,12 +167,35 @@ describe("a backend", () => {
     ],
   ])("drains for a cause: %s", (_name, view, expected) => {
     const published = decideBackends(view, NOW);
-    const { clusters = {} } = published.services["web"] ?? {};
+    const clusters = published.services["web"]?.clusters ?? {};
     const causes = Object.entries(clusters).map(([name, { cause }]) => `${name} ${cause ?? "-"}`);
     expect(causes.join(", ")).toBe(expected);
     // What is published is read back as it was written.
     const again = { ...view, ingress: ingressOf([pathTo("web")], { published }) };
     expect(decideBackends(again, instantOf(9_000_000)).generation).toBe(published.generation);
+  });
+
+  it("drains since the moment when it began, as long as it does", () => {
+    const work = (b: CopyState) => [deployment({ a: 1, b: 1 }, { a: {}, b })];
+    const since = (view: BackendsView, now: number, published?: PublishedBackends) => {
+      const ingress = ingressOf([pathTo("web")], published && { published });
+      const decided = decideBackends({ ...view, ingress }, instantOf(now));
+      const clusters = decided.services["web"]?.clusters ?? {};
+      return { decided, since: Object.values(clusters).map((one) => one.drainingSince) };
+    };
+    const idle = viewOf(service(), work({ healthy: false }));
+    const first = since(idle, 5_000_000);
+    expect(first.since).toEqual([undefined, "1970-01-01T01:23:20Z"]);
+    const still = since(idle, 9_000_000, first.decided);
+    expect(still.decided).toEqual(first.decided);
+    const other = since(viewOf(service(), [deployment({ a: 1 }, { a: {} })]), 9e6, first.decided);
+    expect(other.since).toEqual(first.since);
+    const well = since(viewOf(service(), work({})), 9_000_000, first.decided);
+    expect(well.since).toEqual([undefined, undefined]);
+    expect(since(idle, 9_000_000, well.decided).since).toEqual([undefined, "1970-01-01T02:30:00Z"]);
+    // Of what a control plane of before published it is not known.
+    const before = servedBy({ a: {}, b: { addresses: [B.ip], state: "draining" } });
+    expect(since(idle, 9_000_000, before).since).toEqual([undefined, undefined]);
   });
 
   it("is ready where it has an address and a replica could answer; of before the cause was published, where it drains, too", () => {

@@ -25,7 +25,7 @@ import {
   type ResourceBinding,
   type Work,
 } from "@lifeboat/api";
-import type { Instant } from "@lifeboat/base";
+import { formatTime, type Instant } from "@lifeboat/base";
 import { isDirect, isOn, shareIn, taskOf } from "../binding/index.ts";
 import {
   evictionPlugins,
@@ -71,8 +71,10 @@ export function decideBackends(view: BackendsView, now: Instant): PublishedBacke
   const services: Record<string, PublishedService> = {};
   for (const name of serviceNames(view.ingress)) {
     const copies = view.services.get(name);
-    if (copies !== undefined)
-      services[name] = serviceOf(view, copies, providersOf(view.exposures.get(name)));
+    if (copies !== undefined) {
+      const found = serviceOf(view, copies, providersOf(view.exposures.get(name)));
+      services[name] = dated(found, before.services[name], now);
+    }
   }
   if (before.generation > 0 && equalJson(services, before.services)) return before;
   // The time: also after the annotation was lost a new generation is not one that was confirmed before.
@@ -120,6 +122,21 @@ function serviceOf(
     ) as Record<string, PublishedCluster>,
     bindings: [service, ...workloads].map(({ binding }) => binding.metadata.name).sort(),
   };
+}
+
+/** With the time since when each cluster drains, which is kept from what was published before. */
+function dated(
+  { clusters, ...service }: PublishedService,
+  before: PublishedService | undefined,
+  now: Instant,
+): PublishedService {
+  const all = Object.entries(clusters).map(([name, one]) => {
+    if (one.state !== "draining") return [name, one] as const;
+    const was = before?.clusters[name];
+    const drainingSince = was?.state === "draining" ? was.drainingSince : formatTime(now);
+    return [name, drainingSince === undefined ? one : { ...one, drainingSince }] as const;
+  });
+  return { ...service, clusters: Object.fromEntries(all) };
 }
 
 interface Behind {

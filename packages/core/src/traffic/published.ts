@@ -30,6 +30,8 @@ export interface PublishedCluster extends Places {
   readonly state: BackendState;
   /** Of one that drains; absent: it was published by a control plane of before. */
   readonly cause?: DrainCause;
+  /** Of one that drains: since when; absent: it was published by a control plane of before. */
+  readonly drainingSince?: string;
   readonly weight: number;
   /** Where the addresses are those of nodes: the node port of each port of the Service. */
   readonly nodePorts?: Readonly<Record<string, number>>;
@@ -140,12 +142,14 @@ function readCluster(value: unknown): PublishedCluster {
   const endpoints = readGroups(listAt(value, "endpoints"));
   const state = textAt(value, "state") === "draining" ? "draining" : "serving";
   const cause = CAUSES.find((one) => one === textAt(value, "cause"));
+  const drainingSince = textAt(value, "drainingSince");
   const hasEndpoints = valueAt(value, "endpoints") !== undefined;
   return {
     ...readPlaces(value, () => true),
     ...(hasEndpoints && { addresses: readyAddresses(endpoints) }),
     state,
     ...(state === "draining" && cause !== undefined && { cause }),
+    ...(state === "draining" && drainingSince !== "" && { drainingSince }),
     weight: Math.max(1, integerAt(value, "weight") ?? 1),
     ...(valueAt(value, "nodePorts") !== undefined && { nodePorts }),
     ...(hasEndpoints && { endpoints }),

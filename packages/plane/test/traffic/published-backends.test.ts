@@ -3,12 +3,10 @@
  * controllers. The same rules behind the webhook: `packages/plane/src/webhook/review.test.ts`.
  */
 import {
-  type AnyObject,
   isRefused,
   type KubeObject,
   type MultiClusterIngress,
   multiClusterIngresses,
-  type New,
   type Resource,
 } from "@lifeboat/api";
 import { wellKnown } from "@lifeboat/core";
@@ -19,7 +17,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { failoverFleet } from "../failover/failover.suite.ts";
 import { ingress, KEY, startApplication, startProvider } from "./traffic.suite.ts";
 
-const roleBindings: Resource<AnyObject> = {
+const roleBindings: Resource = {
   group: "rbac.authorization.k8s.io",
   version: "v1",
   plural: "rolebindings",
@@ -50,7 +48,7 @@ beforeEach(async () => {
     metadata: { name: "jane", namespace: "default" },
     roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "edit" },
     subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "jane" }],
-  } as New<AnyObject>);
+  });
   tenant = fleet.server.client({ name: "jane", groups: ["system:authenticated"] });
   await startApplication(fleet, opened.hands);
   await fleet.advance("2s");
