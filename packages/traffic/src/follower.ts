@@ -62,7 +62,7 @@ export interface TrafficFollower extends Service {
 const BACKOFF = { baseMs: 200, capMs: 10_000 };
 /** How often is looked whether requests under way have ended. */
 const DRAIN_LOOK_MS = 100;
-/** How many tables may come while one is looked at; then none of its pools counts as left, so that the Lease is renewed in time. */
+/** How many tables may come while the load balancer is asked; then none of its pools counts as left, so that the Lease is renewed in time. */
 const MAX_LOOKS = 3;
 /** How often is looked whether the load balancer still serves. */
 const HEALTH_LOOK_MS = 500;

@@ -68,7 +68,7 @@ export function readWorkers(text: string): readonly number[] {
   });
 }
 
-/** What one worker says of a server. */
+/** What one worker reports of a server. */
 export interface ServerStat {
   readonly section: string;
   readonly server: string;

@@ -2,7 +2,7 @@
  * Ends what is silent for too long.
  *
  * 1. A movement costs no timer.
- * 2. A pause of this process is no silence of others: the time is counted in parts, and a part counts only once it was looked at.
+ * 2. A pause of this process is no silence of others: the time is counted in parts, and each part needs a turn of the event loop.
  */
 import type { Cancel, Clock } from "@lifeboat/base";
 
