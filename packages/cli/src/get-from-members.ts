@@ -9,6 +9,7 @@ import {
 } from "@lifeboat/api";
 import type { Client } from "@lifeboat/kit";
 import { CommandFailed, UsageError } from "./failure.ts";
+import { apiProblem } from "./find-plane.ts";
 import { type MemberApi, OWN_API } from "./member-api.ts";
 import { DISCOVERY_TYPE, findKind, type MemberKind } from "./member-kinds.ts";
 import { formatMemberTables, shown } from "./member-table.ts";
@@ -42,7 +43,7 @@ export async function getFromMembers(
     members.map((cluster) =>
       readFrom(api, cluster, asked).catch((error: unknown) => {
         if (!(error instanceof Refused) && !(error instanceof CommandFailed)) throw error;
-        const words = shown(error.message);
+        const words = shown(apiProblem(error) ?? error.message);
         problems.push(cluster === OWN_API ? words : `${cluster}: ${words}`);
         return undefined;
       }),
