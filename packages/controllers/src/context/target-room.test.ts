@@ -27,13 +27,23 @@ function binding(name: string, shares: Readonly<Record<string, number>>): New<Re
   };
 }
 
-const OTHER = { metadata: { namespace: "default", name: "other" } };
+const OTHER: ResourceBinding = {
+  ...binding("other", {}),
+  status: {},
+  metadata: {
+    namespace: "default",
+    name: "other",
+    uid: "other",
+    resourceVersion: "1",
+    creationTimestamp: "",
+  },
+};
 const KEY = { namespace: "default", name: "a" };
 
 /** Compares with a walk over everything, and answers the pods that are promised by cluster. */
 function promised(): Readonly<Record<string, number>> {
   const { targetRoom, informers, time } = fleet.context;
-  const { reserved } = targetRoom.fleetFor(OTHER as never, time.moment());
+  const { reserved } = targetRoom.fleetFor(OTHER, time.moment());
   expect(reserved).toEqual(reservedBy(allBindings(informers)));
   return Object.fromEntries([...reserved].map(([name, sums]) => [name, sums.get("pods") ?? 0]));
 }
