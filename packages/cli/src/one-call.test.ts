@@ -28,7 +28,7 @@ const SETTINGS: ReadonlySet<string> = new Set(
     // Where the control plane, members and others are, and how they are reached.
     "--kubeconfig --context --data-dir --kubeconfig-dir --encryption-key-file --encrypt-resources",
     "--cluster-kubeconfig --cluster-context --cluster-namespace --token --discovery-token-ca-cert-hash --proxy-url",
-    "--webhook-url --registration-endpoint --member-proxy --registration",
+    "--webhook-url --registration-endpoint --server-addresses --member-proxy --registration",
     "--notify-url --notify-url-file --notify-token-file --notify-format --notify-template --notify-on --notify-name",
     "--dns-zone --federation-name --servers --cluster-domain --reverse",
     // What something new is called and like.

@@ -58,7 +58,7 @@ export const ordersMutants: readonly SimMutant[] = [
   },
   {
     oracle: "evictions-follow-the-fleet",
-    promise: "D6",
+    promise: "C2",
     breaks: "an upper bound of the rate overrules the brake of an unhealthy fleet",
     file: "packages/core/src/failover/evacuation/rate.ts",
     symbol: "rateOf.isBound",
