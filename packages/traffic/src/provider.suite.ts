@@ -362,12 +362,15 @@ export function describeProvider(name: string, create: () => Promise<ProviderUnd
       await apply(both());
       await until("ab");
       await apply(both("draining"));
-      let failed = 0;
+      const failed: string[] = [];
       const over = new AbortController();
       const clients = Array.from({ length: 4 }, async () => {
         while (!over.signal.aborted) {
-          const { code, text } = await ask(port, "/").catch(() => ({ code: 0, text: "" }));
-          if (code !== 200 || !text.startsWith("b")) failed += 1;
+          const { code, text } = await ask(port, "/").catch((error: unknown) => ({
+            code: 0,
+            text: String(error),
+          }));
+          if (code !== 200 || !text.startsWith("b")) failed.push(`${code} ${text}`);
         }
       });
       const before = a.requests;
@@ -385,7 +388,7 @@ export function describeProvider(name: string, create: () => Promise<ProviderUnd
       await wait(200);
       over.abort();
       await Promise.all(clients);
-      expect(failed).toBe(0);
+      expect(failed).toEqual([]);
       expect(a.requests - before).toBe(1);
     });
 

@@ -69,7 +69,9 @@ describe("the configuration", () => {
       `${name}_all`,
       name,
     ]);
-    expect(uses.filter((line) => line.endsWith(`{ nbsrv(${name}) eq 0 }`))).toHaveLength(2);
+    expect(
+      uses.filter((line) => line.endsWith(`{ nbsrv(${name}) eq 0 } !{ stopping }`)),
+    ).toHaveLength(2);
   });
 
   it("cannot be left by a quote", () => {

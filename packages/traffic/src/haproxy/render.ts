@@ -7,7 +7,8 @@
  * 3. Equal tables give equal texts, whatever drains: states and weights are set through the runtime socket, so that a change of
  *    them needs no reload. The text holds the state of the moment only for a first start.
  * 4. Each pool has a second section with the same servers, which drain nowhere there: it gets the requests while no serving server of
- *    the pool is up, as HAProxy sends none to a server that drains, whatever becomes of the others.
+ *    the pool is up, as HAProxy sends none to a server that drains, whatever becomes of the others. Not in a worker that a reload has
+ *    replaced: there HAProxy counts no server as up.
  * 5. Names are resolved while HAProxy runs, too. Whatever resolvers answer, or do not, the last address stays until there is another.
  */
 import { isNumericAddress } from "@lifeboat/core/traffic";
@@ -169,7 +170,7 @@ function routeLines({ host, path, pathType, pool }: Route): readonly string[] {
   const onHost = host === "" ? "" : `${name} ${hostMatch(host)} } `;
   const section = poolName(pool);
   const use = (match: string): readonly string[] => [
-    `  use_backend ${standInName(section)} if ${onHost}${match} { nbsrv(${section}) eq 0 }`,
+    `  use_backend ${standInName(section)} if ${onHost}${match} { nbsrv(${section}) eq 0 } !{ stopping }`,
     `  use_backend ${section} if ${onHost}${match}`,
   ];
   if (pathType === "Exact") return use(`{ path -m str ${quoted(path)} }`);

@@ -289,7 +289,7 @@ class Haproxy implements LocalProvider {
 
   #isAlive(): boolean {
     if (this.#pid === undefined) return false;
-    if (this.#child === undefined) return this.#isOurs(this.#pid);
+    if (this.#child === undefined) return isHaproxy(this.#pid);
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
@@ -304,11 +304,14 @@ class Haproxy implements LocalProvider {
     }
   }
 
-  /** Whether this process is an HAProxy that reads our configuration; a reload keeps that on the command line. */
+  /**
+   * Whether this process is an HAProxy that reads our configuration; a reload keeps that on the command line. Asked when a process is
+   * taken over alone: in the middle of a reload the command line may be empty.
+   */
   #isOurs(pid: number): boolean {
     const about = `/proc/${pid}`;
     try {
-      if (readFileSync(`${about}/comm`, "utf8").trim() !== "haproxy") return false;
+      if (!isHaproxy(pid)) return false;
       const directory = readlinkSync(`${about}/cwd`);
       const ours = resolve(this.#file("haproxy.cfg"));
       const words = readFileSync(`${about}/cmdline`, "utf8").split("\0");
@@ -327,6 +330,15 @@ function structureOf(text: string): string {
 
 function bindOf({ host, port }: ListenAddress): string {
   return `${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+function isHaproxy(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, "utf8").trim() === "haproxy";
+  } catch {
+    // Gone.
+    return false;
+  }
 }
 
 function signalTo(pid: number, signal: NodeJS.Signals): void {
