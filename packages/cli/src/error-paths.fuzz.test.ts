@@ -15,7 +15,7 @@ const chosen = (requests: readonly unknown[]): readonly number[] => [...requests
 describe.each(connected)("%s", (...one) => {
   it.each(callsFor(one).map((call) => [call] as const))(
     "%j meets faults at each of its requests",
-    { timeout: 1_800_000 },
+    { timeout: EVERY === 1 ? 1_800_000 : 300_000 },
     async (call) => {
       expect(await disturbed(one[1], call, { chosen, faultsAt })).toEqual([]);
     },

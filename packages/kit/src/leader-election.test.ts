@@ -17,7 +17,7 @@ function setUp() {
   const server = new ToyClient(clock);
   const random = createRandom(7);
   const leading: string[] = [];
-  const candidate = (name: string, client = server) => {
+  const candidate = (name: string, client = server, giveUpAfterMs?: number) => {
     const stop = new AbortController();
     const ids = createSeededIds(random.fork(name));
     const ports = { clock, random: random.fork(name), ids, log: silentLog, metrics: silentMetrics };
@@ -25,6 +25,7 @@ function setUp() {
       ...LEADER_ELECTION_TIMES,
       lease,
       identity: name,
+      ...(giveUpAfterMs === undefined ? {} : { giveUpAfterMs }),
       lead: async (signal) => {
         leading.push(name);
         await sleep(clock, 1e12, signal);
@@ -64,6 +65,26 @@ test("a leader that stops in order hands over within a retry period", async () =
   await clock.advance(2500);
   expect(leading).toEqual(["b"]);
   expect((await read())["spec"]).toMatchObject({ leaseTransitions: 1 });
+});
+
+test("one that gives up does so after its time, unless it leads", async () => {
+  const { clock, leading, candidate } = setUp();
+  const a = candidate("a");
+  await clock.settle();
+  const b = candidate("b", undefined, 60_000);
+  let hasEnded = false;
+  void b.ended.then(() => (hasEnded = true));
+  await clock.advance(59_000);
+  expect(hasEnded).toBe(false);
+  await clock.advance(5000);
+  expect(hasEnded).toBe(true);
+  expect(leading).toEqual(["a"]);
+  a.stop.abort();
+  await clock.advance(1000);
+  const c = candidate("c", undefined, 60_000);
+  await clock.advance(600_000);
+  expect(leading).toEqual(["c"]);
+  c.stop.abort();
 });
 
 test("a leader cut off from the server stops before another begins", async () => {

@@ -45,6 +45,8 @@ export interface LeaderElectionOptions {
   readonly renewDeadlineMs: number;
   /** How often is tried to take or renew, with up to a fifth of jitter. */
   readonly retryPeriodMs: number;
+  /** How long is tried to get the lease before the service ends; absent: as long as it runs. */
+  readonly giveUpAfterMs?: number;
   /** The work. It must end soon after its signal aborts; when it ends before, the lease is released. */
   lead(signal: AbortSignal, term: Term): Promise<void>;
 }
@@ -135,11 +137,12 @@ class Election {
     }
   }
 
-  /** Tries until the lease is ours; answers when the write that got it was sent. Undefined when the signal aborts. */
+  /** Tries until the lease is ours; answers when the write that got it was sent. Undefined when the signal aborts, or it is given up. */
   async #acquire(signal: AbortSignal): Promise<number | undefined> {
     const { clock } = this.#ports;
-    const { renewDeadlineMs } = this.#options;
-    while (!signal.aborted) {
+    const { renewDeadlineMs, giveUpAfterMs = Infinity } = this.#options;
+    const began = clock.monotonic();
+    while (!signal.aborted && clock.monotonic() - began <= giveUpAfterMs) {
       const sentAt = await this.#try(signal);
       // An answer that comes after the deadline is no right to begin: others may hold the lease by now.
       if (sentAt !== undefined && clock.monotonic() - sentAt < renewDeadlineMs) return sentAt;

@@ -23,6 +23,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { validatingConfigurations } from "../webhook/resources.ts";
 import { adopt, type AdoptionPlan, planAdoption } from "./adopt.ts";
 import { readMark } from "./mark.ts";
+import { type MovingPorts, whileLeading } from "./migrate.ts";
 
 let world: World;
 
@@ -197,6 +198,25 @@ describe("adopting is refused", () => {
   });
 });
 
+function movingPorts(): MovingPorts {
+  const random = createRandom(3);
+  const ids = createSeededIds(random.fork("ids"));
+  return { clock: world.clock, random, ids, log: silentLog, metrics: silentMetrics };
+}
+
+it("ends with a sentence where the Lease of the managers cannot be got", async () => {
+  // There is no namespace for it.
+  let hasWorked = false;
+  const working = whileLeading(movingPorts(), world.client, "test", () => {
+    hasWorked = true;
+    return Promise.resolve();
+  });
+  await expect(until(working)).rejects.toThrow(
+    "the Lease lifeboat-system/lifeboat-manager could not be got within 2m",
+  );
+  expect(hasWorked).toBe(false);
+});
+
 it("replaces admission and holds deletions; repeating it changes nothing", async () => {
   const { client } = world;
   const resource = validatingConfigurations as unknown as Resource;
@@ -217,14 +237,7 @@ it("replaces admission and holds deletions; repeating it changes nothing", async
       webhooks: [webhook(host)],
     });
   const before = (await client.list(works)).items;
-  const random = createRandom(3);
-  const ports = {
-    clock: world.clock,
-    random,
-    ids: createSeededIds(random.fork("ids")),
-    log: silentLog,
-    metrics: silentMetrics,
-  };
+  const ports = movingPorts();
   const request = { version: "1.0.0", webhook: { url: "https://127.0.0.1:9" }, identity: "test" };
   await until(adopt(ports, client, await plan(), request, () => undefined));
   const names = (await client.list(resource)).items.map(({ metadata }) => metadata.name).sort();

@@ -11,6 +11,8 @@ import {
   type AnyObject,
   customResourceDefinitions,
   equalJson,
+  formatKey,
+  humanDuration,
   isRefused,
   keyOf,
   type New,
@@ -233,7 +235,13 @@ async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<voi
   await Promise.all(Array.from({ length: Math.min(WIDTH, items.length) }, worker));
 }
 
-/** Runs while no manager may lead. The client sends no write once the Lease is lost. */
+/** Longer than any leader's Lease that was left behind. What cannot be got in this time does not come by itself. */
+const GET_LEASE_MS = 120_000;
+
+/**
+ * Runs while no manager may lead. The client sends no write once the Lease is lost. Throws MovingRefused where the Lease cannot be got:
+ * waiting without a word is no answer.
+ */
 export async function whileLeading(
   ports: MovingPorts,
   client: Client,
@@ -241,12 +249,14 @@ export async function whileLeading(
   work: (client: Client) => Promise<void>,
 ): Promise<void> {
   const stop = new AbortController();
-  const outcome: { error?: unknown } = {};
+  const outcome: { error?: unknown; hasLed?: true } = {};
   const election = createLeaderElection(ports, client, {
     ...LEADER_ELECTION_TIMES,
     lease: MANAGER_LEASE,
     identity,
+    giveUpAfterMs: GET_LEASE_MS,
     lead: async (_signal, term) => {
+      outcome.hasLed = true;
       try {
         await work(fencedClient(client, term));
       } catch (error) {
@@ -258,4 +268,9 @@ export async function whileLeading(
   });
   await election.run(stop.signal);
   if ("error" in outcome) throw outcome.error;
+  if (outcome.hasLed !== true)
+    throw new MovingRefused(
+      `the Lease ${formatKey(MANAGER_LEASE)} could not be got within ${humanDuration(GET_LEASE_MS)}: a manager still holds it, or this user ` +
+        "may not change it; stop the managers, look at the Lease, and run this again",
+    );
 }
