@@ -271,6 +271,6 @@ export async function whileLeading(
   if (outcome.hasLed !== true)
     throw new MovingRefused(
       `the Lease ${formatKey(MANAGER_LEASE)} could not be got within ${humanDuration(GET_LEASE_MS)}: a manager still holds it, or this user ` +
-        "may not change it; stop the managers, look at the Lease, and run this again",
+        "may not change it; stop the managers, and run this again",
     );
 }
