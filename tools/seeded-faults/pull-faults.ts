@@ -72,7 +72,8 @@ export const pullFaults: readonly SeededFault[] = [
     breaks: "an agent that only registered a name may read the Secrets of that name",
     file: "packages/core/src/clusters/rights/agent-roles.ts",
     symbol: "registrationRoleObjects",
-    replace: "(cluster: string): readonly New<AnyObject>[] => agentRoleObjects(cluster)",
+    replace:
+      "(cluster: string) => [...original(cluster), ...granted(cluster, CLUSTER_NAMESPACE, secretRules(cluster), SECRETS_PART)]",
     caughtBy: ["packages/core/src/clusters/rights/agent-roles.test.ts"],
   },
   {
