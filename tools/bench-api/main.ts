@@ -61,6 +61,8 @@ const generator = buildGenerator();
 const hasH2load = isInstalled("h2load");
 const bodyFile = join(directory, "deployment.json");
 writeFileSync(bodyFile, benchDeployment());
+/** What rights may cost: the server's CPU for a user with a role, in terms of that for a master. */
+const MOST_FOR_RIGHTS = 1.1;
 const TOKEN = "bench-token";
 const USER_TOKEN = "bench-user-token";
 const USER = "bench-user";
@@ -333,8 +335,6 @@ function benchDeployment(): string {
 }
 
 type Reports = readonly (Report | undefined)[];
-
-const MOST_FOR_RIGHTS = 1.1;
 
 /** What rights cost, in CPU time of the server: wall time is that of a busy machine. */
 function printRights(masters: Reports, users: Reports): void {
